@@ -1,0 +1,12 @@
+# tests/fuzz/<layer>/<noun>_fuzz.c holds LLVMFuzzerTestOneInput(); it links that layer.
+file(GLOB_RECURSE fuzz_files CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/tests/fuzz/*_fuzz.c)
+foreach(file IN LISTS fuzz_files)
+    file(RELATIVE_PATH relative ${CMAKE_SOURCE_DIR}/tests/fuzz ${file})
+    string(REGEX REPLACE "/.*" "" layer ${relative})
+    get_filename_component(noun ${file} NAME_WE)
+    add_executable(${noun} ${file})
+    target_include_directories(${noun} PRIVATE ${CMAKE_SOURCE_DIR}/src)
+    target_link_libraries(${noun} PRIVATE quern_${layer})
+    target_link_options(${noun} PRIVATE -fsanitize=fuzzer)
+    set_target_properties(${noun} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/fuzz)
+endforeach()

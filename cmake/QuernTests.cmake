@@ -1,0 +1,36 @@
+# tests/unit/<layer>/<noun>_test.c and tests/conform/<layer>/<noun>_test.c each become a program that links that layer
+# and cmocka, and a ctest of the same name. Labels: unit or conform, the layer, and `short` unless the file's
+# name ends in _long_test.c (the sanitizer runs take the short ones).
+find_package(PkgConfig REQUIRED)
+pkg_check_modules(CMOCKA REQUIRED IMPORTED_TARGET cmocka)
+
+add_library(quern_test_support STATIC ${CMAKE_SOURCE_DIR}/tests/support/test.c)
+target_include_directories(quern_test_support PUBLIC ${CMAKE_SOURCE_DIR}/tests/support ${CMAKE_SOURCE_DIR}/src
+                           ${CMAKE_SOURCE_DIR}/include)
+target_compile_definitions(quern_test_support PRIVATE QN_TEST_SHARED_DIR="${CMAKE_SOURCE_DIR}/../shared")
+target_link_libraries(quern_test_support PUBLIC PkgConfig::CMOCKA m)
+
+function(qn_tests kind)
+    file(GLOB_RECURSE files CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/tests/${kind}/*_test.c)
+    foreach(file IN LISTS files)
+        file(RELATIVE_PATH relative ${CMAKE_SOURCE_DIR}/tests/${kind} ${file})
+        string(REGEX REPLACE "/.*" "" layer ${relative})
+        get_filename_component(noun ${file} NAME_WE)
+        set(target ${kind}_${layer}_${noun})
+        if(NOT TARGET quern_${layer})
+            continue()
+        endif()
+        add_executable(${target} ${file})
+        target_link_libraries(${target} PRIVATE quern_${layer} quern_test_support)
+        set_target_properties(${target} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
+        add_test(NAME ${kind}/${layer}/${noun} COMMAND ${target} WORKING_DIRECTORY ${CMAKE_BINARY_DIR})
+        set(labels ${kind} ${layer})
+        if(NOT noun MATCHES "_long_test$")
+            list(APPEND labels short)
+        endif()
+        set_tests_properties(${kind}/${layer}/${noun} PROPERTIES LABELS "${labels}" TIMEOUT 600)
+    endforeach()
+endfunction()
+
+qn_tests(unit)
+qn_tests(conform)

@@ -1,0 +1,287 @@
+/* quern.h: the whole public interface of libquern.
+ *
+ * Objects are opaque and form a chain; each must outlive the ones that follow it:
+ *
+ *     qn_runtime -> qn_model -> qn_session -> qn_seq
+ *
+ * Threads: calls on different sessions may run at the same time. Calls on one session and on its
+ * sequences must come from one thread at a time; qn_session_abort() alone may come from anywhere,
+ * a signal handler included.
+ *
+ * Errors: every call that can fail returns a qn_status, and fills *err when err is not NULL. On failure
+ * out-parameters are left as they were unless the call says otherwise.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef QUERN_QUERN_H
+#define QUERN_QUERN_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define QN_VERSION_MAJOR 0
+#define QN_VERSION_MINOR 1
+#define QN_VERSION_PATCH 0
+
+/* ---- status ------------------------------------------------------------------------------------ */
+
+/* X(name, value, text). -1xx: the input is wrong; -2xx: try again later or with less; -3xx: the world
+ * outside failed; -9xx: a fault of this program or of the machine. */
+#define QN_STATUS_MAP(X)                                                                           \
+    X(QN_OK, 0, "ok")                                                                              \
+    X(QN_EINVAL, -100, "invalid argument")                                                         \
+    X(QN_EFORMAT, -101, "malformed input")                                                         \
+    X(QN_EUNSUPPORTED, -102, "not supported")                                                      \
+    X(QN_ENOTFOUND, -103, "not found")                                                             \
+    X(QN_ERANGE, -104, "out of range")                                                             \
+    X(QN_ENOMEM, -200, "out of memory")                                                            \
+    X(QN_EBUDGET, -201, "memory budget exceeded")                                                  \
+    X(QN_EFULL, -202, "no room left")                                                              \
+    X(QN_EABORTED, -203, "stopped on request")                                                     \
+    X(QN_EIO, -300, "input or output failed")                                                      \
+    X(QN_EDAMAGED, -301, "the file changed while in use")                                          \
+    X(QN_EINTERNAL, -900, "internal error")
+
+typedef enum qn_status {
+#define QN_STATUS_ENUM(name, value, text) name = (value),
+    QN_STATUS_MAP(QN_STATUS_ENUM)
+#undef QN_STATUS_ENUM
+} qn_status;
+
+#define QN_ERROR_TEXT 256 /* bytes of an error's text, the NUL included; longer texts are cut */
+
+typedef struct qn_error {
+    qn_status code;
+    char what[QN_ERROR_TEXT]; /* one line of UTF-8 that names the field, key, tensor or argument */
+} qn_error;
+
+/* "QN_EINVAL" and "invalid argument"; for an unknown code "QN_?" and "unknown status". */
+const char *qn_status_name(qn_status code);
+const char *qn_status_text(qn_status code);
+
+/* MAJOR << 16 | MINOR << 8 | PATCH of the library that is linked. */
+uint32_t qn_version(void);
+
+/* ---- runtime: what the models of one process share ---------------------------------------------- */
+
+typedef struct qn_runtime qn_runtime;
+
+typedef struct qn_runtime_options {
+    uint64_t memory_bytes; /* ceiling for everything the library allocates; 0: none */
+    uint32_t n_threads;    /* compute threads; 0: the cores that affinity and cgroup allow */
+    const char *isa;       /* forced kernel set ("ref", "avx2", ...); NULL: QUERN_ISA, else the best */
+} qn_runtime_options;
+
+void qn_runtime_options_init(qn_runtime_options *o);
+
+/* Starts the compute pool. o may be NULL. QN_EINVAL: n_threads above 512; QN_EUNSUPPORTED: the machine
+ * lacks that isa, or nobody knows it (err names it). */
+qn_status qn_runtime_open(const qn_runtime_options *o, qn_runtime **out, qn_error *err);
+void qn_runtime_close(qn_runtime *rt); /* NULL is allowed, as in every close below */
+
+uint32_t qn_runtime_threads(const qn_runtime *rt);
+const char *qn_runtime_isa(const qn_runtime *rt);
+
+/* Memory by owner: the i-th owner's name and bytes held now. False: no such i. */
+bool qn_runtime_memory(const qn_runtime *rt, size_t i, const char **owner, uint64_t *bytes);
+uint64_t qn_runtime_memory_used(const qn_runtime *rt);
+uint64_t qn_runtime_memory_peak(const qn_runtime *rt);
+
+/* ---- model -------------------------------------------------------------------------------------- */
+
+typedef struct qn_model qn_model;
+
+typedef struct qn_model_options {
+    bool vocab_only; /* only the tokenizer; sessions cannot be opened; files without tensors are fine */
+} qn_model_options;
+
+void qn_model_options_init(qn_model_options *o);
+
+/* Maps the GGUF file (and the other parts of a split one), checks it whole, binds the weights and checks
+ * each active kernel against the reference. o may be NULL. The error names the field, key or tensor. */
+qn_status qn_model_open(qn_runtime *rt, const char *path, const qn_model_options *o, qn_model **out,
+                        qn_error *err);
+void qn_model_close(qn_model *m);
+
+typedef struct qn_model_info {
+    const char *architecture; /* "llama"; owned by the model */
+    const char *name;         /* general.name or "" */
+    uint32_t n_vocab;
+    uint32_t n_ctx_train;
+    uint32_t n_embd;
+    uint32_t n_layers;
+    uint64_t n_params;
+    uint64_t file_bytes;   /* all parts */
+    uint64_t weight_bytes; /* tensors alone */
+    int32_t bos;           /* -1: the vocabulary has none */
+    int32_t eos;
+    bool adds_bos; /* qn_tokenize() with QN_TEXT_ADD_SPECIAL puts bos first */
+} qn_model_info;
+
+void qn_model_get_info(const qn_model *m, qn_model_info *out);
+
+/* ---- text --------------------------------------------------------------------------------------- */
+
+enum {
+    QN_TEXT_ADD_SPECIAL = 1,   /* BOS and EOS as the file says */
+    QN_TEXT_PARSE_SPECIAL = 2, /* special tokens spelled in the text become those tokens */
+};
+
+/* Writes the ids of text[0, n_bytes) to ids[0, cap) and their count to *n_ids.
+ * QN_ERANGE: cap is too small; *n_ids is the count needed and ids is untouched beyond cap. */
+qn_status qn_tokenize(const qn_model *m, const char *text, size_t n_bytes, unsigned flags, int32_t *ids,
+                      size_t cap, size_t *n_ids, qn_error *err);
+
+/* The inverse: the bytes of ids, not NUL-terminated. With QN_TEXT_PARSE_SPECIAL special tokens are spelled
+ * out, without it they give nothing. QN_ERANGE: a bad id (err names it), or cap too small (*n_bytes tells). */
+qn_status qn_detokenize(const qn_model *m, const int32_t *ids, size_t n_ids, unsigned flags, char *text,
+                        size_t cap, size_t *n_bytes, qn_error *err);
+
+/* True when id ends a generation (EOS, end of turn, ...). */
+bool qn_token_is_end(const qn_model *m, int32_t id);
+
+/* ---- session and sequences ---------------------------------------------------------------------- */
+
+typedef struct qn_session qn_session;
+typedef struct qn_seq qn_seq;
+
+typedef enum qn_kv_type { QN_KV_F16 = 0, QN_KV_F32 = 1 } qn_kv_type;
+
+typedef struct qn_session_options {
+    uint32_t n_ctx;       /* tokens a sequence may hold; 0: what the model was trained for */
+    uint32_t n_batch;     /* rows of one step at most; 0: 512 */
+    uint32_t n_seqs;      /* sequences open at the same time; 0: 1 */
+    uint32_t n_logits;    /* rows of logits kept by one step at most; 0: n_seqs */
+    uint32_t page_tokens; /* tokens of a KV page, a multiple of 8 up to 256; 0: 32 */
+    uint32_t n_threads;   /* of the pool; 0: all */
+    qn_kv_type kv_type;
+    uint64_t kv_bytes; /* ceiling of the KV pages; 0: room for n_seqs sequences of n_ctx tokens */
+} qn_session_options;
+
+void qn_session_options_init(qn_session_options *o);
+
+/* Plans and reserves all memory that steps will need. o may be NULL.
+ * QN_EINVAL names the option; QN_ENOMEM, QN_EBUDGET: err tells the bytes asked for. */
+qn_status qn_session_open(qn_model *m, const qn_session_options *o, qn_session **out, qn_error *err);
+void qn_session_close(qn_session *s); /* closes its sequences too */
+
+/* The options in force, with every 0 replaced. */
+void qn_session_get_options(const qn_session *s, qn_session_options *out);
+
+/* QN_EFULL: n_seqs are open already. */
+qn_status qn_seq_open(qn_session *s, qn_seq **out, qn_error *err);
+void qn_seq_close(qn_seq *q);
+
+uint32_t qn_seq_length(const qn_seq *q); /* tokens in its KV memory */
+
+/* Forgets the tokens from position n_keep on. QN_ERANGE: n_keep above the length, or inside a part that a
+ * sliding window has already given up (then only 0 is possible). */
+qn_status qn_seq_truncate(qn_seq *q, uint32_t n_keep, qn_error *err);
+
+typedef enum qn_want { QN_WANT_NONE, QN_WANT_LAST, QN_WANT_ALL } qn_want;
+
+/* One sequence's part of a step: n_tokens >= 1 tokens, appended at the sequence's end. */
+typedef struct qn_step_item {
+    qn_seq *seq;
+    const int32_t *tokens;
+    uint32_t n_tokens;
+    qn_want want;      /* which rows give logits */
+    qn_status status;  /* out: QN_OK, QN_ERANGE (token or context), QN_EFULL (no page), QN_EINVAL */
+    uint32_t i_logits; /* out: index of the first row of logits, for qn_session_logits() */
+} qn_step_item;
+
+/* Runs the items together in one step. An item with a fault is left out: its sequence is unchanged, its
+ * status says why and err (if given) describes the first one; the others run. A sequence may stand in one
+ * item only. Returns QN_OK when the step ran, even with some items left out;
+ * QN_EINVAL: more rows than n_batch or more logits than n_logits, nothing ran; QN_EABORTED, QN_EDAMAGED:
+ * no sequence advanced. */
+qn_status qn_step(qn_session *s, qn_step_item *items, size_t n_items, qn_error *err);
+
+/* Row i of the last step: n_vocab floats, valid until the next step. NULL: there is no such row. */
+const float *qn_session_logits(const qn_session *s, uint32_t i);
+
+/* As qn_step() with one item and QN_WANT_ALL, for any number of rows up to n_batch and whatever n_logits is:
+ * hands each row's logits to fn in order of position. A non-zero return of fn ends with QN_EABORTED. */
+typedef int qn_logits_fn(void *ctx, uint32_t i_row, const float *logits);
+qn_status qn_seq_eval_each(qn_seq *q, const int32_t *tokens, uint32_t n_tokens, qn_logits_fn *fn, void *ctx,
+                           qn_error *err);
+
+/* One sequence, any number of tokens: as many steps as it takes; *logits (if not NULL) gets the last row.
+ * QN_ERANGE: the context would overflow (err has both counts), nothing ran. */
+qn_status qn_seq_eval(qn_seq *q, const int32_t *tokens, size_t n_tokens, const float **logits,
+                      qn_error *err);
+
+/* Makes the running step, or the next one, end with QN_EABORTED. Async-signal-safe. */
+void qn_session_abort(qn_session *s);
+
+/* ---- sampling ----------------------------------------------------------------------------------- */
+
+typedef struct qn_sampler qn_sampler;
+
+typedef struct qn_logit_bias {
+    int32_t id;
+    float bias; /* added to the logit; -INFINITY bans the token */
+} qn_logit_bias;
+
+typedef struct qn_sampler_options {
+    float temperature;       /* 0: greedy; else > 0 */
+    uint32_t top_k;          /* 0: off */
+    float top_p;             /* 1: off */
+    float min_p;             /* 0: off */
+    float typical_p;         /* 1: off */
+    float repeat_penalty;    /* 1: off; divides positive logits, multiplies negative ones */
+    float frequency_penalty; /* 0: off */
+    float presence_penalty;  /* 0: off */
+    uint32_t penalty_last_n; /* tokens that the penalties look back; 0: off */
+    uint64_t seed;
+    const qn_logit_bias *bias; /* copied */
+    size_t n_bias;
+} qn_sampler_options;
+
+/* temperature 0.8, top_k 40, top_p 0.95, min_p 0.05, penalty_last_n 64, everything else off. */
+void qn_sampler_options_init(qn_sampler_options *o);
+
+/* QN_EINVAL names the option: not finite, out of range, or a bias id outside the vocabulary.
+ * Same options, same logits, same text: whatever the thread count. */
+qn_status qn_sampler_open(const qn_model *m, const qn_sampler_options *o, qn_sampler **out, qn_error *err);
+void qn_sampler_close(qn_sampler *s);
+
+/* Picks the next token from n_vocab logits (left as they are) and remembers it for the penalties.
+ * *logprob (if not NULL): natural logarithm of its probability under the plain softmax of the logits.
+ * QN_EINVAL: no logit is finite, or all tokens are banned. */
+qn_status qn_sampler_pick(qn_sampler *s, const float *logits, int32_t *id, float *logprob, qn_error *err);
+
+/* Shows the sampler tokens that it did not pick (the prompt), for the penalties. */
+void qn_sampler_accept(qn_sampler *s, const int32_t *ids, size_t n_ids);
+
+/* The n most probable tokens, best first (ties: lower id first), with natural log-probabilities. */
+void qn_logprobs_top(const qn_model *m, const float *logits, size_t n, int32_t *ids, float *logprobs);
+
+/* ---- streams: tokens to text that may be shown -------------------------------------------------- */
+
+typedef struct qn_stream qn_stream;
+
+/* Turns tokens into text: only whole UTF-8 characters leave, a stop string (even one that begins in one
+ * token and ends in another) never does, each byte leaves once. stops[0, n_stops) are NUL-terminated and
+ * copied; at most 64 of at most 4096 bytes each; empty ones are QN_EINVAL. */
+qn_status qn_stream_open(const qn_model *m, const char *const *stops, size_t n_stops, qn_stream **out,
+                         qn_error *err);
+void qn_stream_close(qn_stream *st);
+
+/* Adds a token. *text, *n_bytes: what may be shown now (perhaps nothing), valid until the next call.
+ * *stopped: a stop string was completed; nothing more will come. QN_ERANGE: bad id. */
+qn_status qn_stream_push(qn_stream *st, int32_t id, const char **text, size_t *n_bytes, bool *stopped,
+                         qn_error *err);
+
+/* Ends the stream: text held back as a possible stop comes out; a cut character becomes one U+FFFD. */
+qn_status qn_stream_finish(qn_stream *st, const char **text, size_t *n_bytes, qn_error *err);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
