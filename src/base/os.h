@@ -1,0 +1,67 @@
+/* What the operating system gives: the one door to it. Only os_*.c may call the system beyond what C17 itself offers,
+ * so a port to another system writes one more set of os_*.c and changes nothing else. Private to src/base.
+ * SPDX-License-Identifier: MIT */
+#ifndef QN_BASE_OS_H
+#define QN_BASE_OS_H
+
+#include "base/status.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+/* ---- memory: os_posix.c ---- */
+
+/* Aligned to 64, not initialised; NULL: none left. */
+void *qn_os_block_alloc(size_t bytes);
+void qn_os_block_free(void *p);
+/* Whole pages that read as zero and take no memory until they are touched; NULL: none left. */
+void *qn_os_pages_alloc(size_t bytes);
+void qn_os_pages_free(void *p, size_t bytes);
+
+/* ---- time and text: os_posix.c ---- */
+
+uint64_t qn_os_clock_ns(void);
+void qn_os_write_stderr(const char *bytes, size_t n_bytes); /* one write; failure is ignored */
+/* strtod() and "%.*g" with '.' as the decimal point, whatever the locale. out holds at least 32 bytes. */
+double qn_os_parse_f64(const char *text);
+void qn_os_print_f64(char out[32], int n_digits, double v);
+
+/* ---- threads: os_posix.c; the wait on a word: os_posix_park.c ---- */
+
+typedef pthread_t qn_os_thread;
+typedef pthread_mutex_t qn_os_mutex;
+#define QN_OS_MUTEX_INIT PTHREAD_MUTEX_INITIALIZER
+
+typedef void *qn_os_thread_fn(void *ctx);
+
+/* Starts a thread with a stack of 1 MiB that takes no signals but those of its own faults. False: none to be had. */
+bool qn_os_thread_start(qn_os_thread *out, qn_os_thread_fn *fn, void *ctx);
+void qn_os_thread_join(qn_os_thread t);
+void qn_os_mutex_init(qn_os_mutex *m);
+void qn_os_mutex_destroy(qn_os_mutex *m);
+void qn_os_mutex_lock(qn_os_mutex *m);
+void qn_os_mutex_unlock(qn_os_mutex *m);
+
+/* Sleeps while *word == expected; may return early. */
+void qn_os_park(atomic_uint *word, unsigned expected);
+void qn_os_unpark_all(atomic_uint *word);
+
+/* ---- file maps: os_posix_map.c ---- */
+
+/* Maps the whole of a regular file for reading, or says why not as qn_map_open() does. */
+qn_status qn_os_file_map(const char *path, uint8_t **data, size_t *bytes, qn_error *err);
+void qn_os_file_unmap(uint8_t *data, size_t bytes);
+void qn_os_file_will_need(const uint8_t *data, size_t bytes);
+
+/* While guarded, a page of data[0, bytes) that cannot be read becomes zeros up to the end of the map, and *damaged is
+ * set. False: the table of guards is full. The guard must go before the map does. */
+bool qn_os_guard_add(uint8_t *data, size_t bytes, atomic_bool *damaged, uint32_t *i_guard);
+void qn_os_guard_remove(uint32_t i_guard);
+
+/* ---- the machine: os_posix_machine.c ---- */
+
+uint32_t qn_os_cores(void);            /* affinity mask capped by the cgroup quota; >= 1 */
+bool qn_os_grant_amx(void);            /* asks for the tile registers for this process */
+unsigned long qn_os_hwcap(unsigned i); /* 0: AT_HWCAP, 1: AT_HWCAP2; 0 where there is none */
+
+#endif

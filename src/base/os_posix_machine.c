@@ -1,0 +1,197 @@
+/* What this process may use of the machine: cores by affinity and cgroup quota, and processor state on request.
+ * SPDX-License-Identifier: MIT */
+#include "base/os.h"
+
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#if defined(__linux__)
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sched.h>
+#include <sys/auxv.h>
+#include <sys/syscall.h>
+
+/* ---- affinity ---- */
+
+#define MAX_CPUS 8192 /* NR_CPUS of the largest kernels */
+
+static uint32_t affinity_cores(void)
+{
+    unsigned long mask[MAX_CPUS / (8 * sizeof(unsigned long))];
+    long n_bytes = syscall(SYS_sched_getaffinity, 0, sizeof(mask), mask);
+    uint32_t n = 0;
+    for (long i = 0; i < n_bytes / (long)sizeof(mask[0]); i++) {
+        n += (uint32_t)__builtin_popcountl(mask[i]);
+    }
+    return n;
+}
+
+/* ---- cgroup quota ---- */
+
+/* Reads a small file whole, as a string. False: there is none. */
+static bool read_text(const char *path, char *out, size_t cap)
+{
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0) {
+        return false;
+    }
+    size_t len = 0;
+    while (len < cap - 1) {
+        ssize_t n = read(fd, out + len, cap - 1 - len);
+        if (n < 0 && errno == EINTR) {
+            continue;
+        }
+        if (n <= 0) {
+            break;
+        }
+        len += (size_t)n;
+    }
+    close(fd);
+    out[len] = '\0';
+    return len > 0;
+}
+
+static uint32_t quota_cores(long long quota, long long period)
+{
+    if (quota <= 0 || period <= 0) {
+        return UINT32_MAX;
+    }
+    long long n = quota / period + (quota % period != 0);
+    return n < UINT32_MAX ? (uint32_t)n : UINT32_MAX;
+}
+
+static uint32_t quota_of_group(const char *dir, bool v2)
+{
+    char path[PATH_MAX], text[128];
+    long long quota = 0, period = 0;
+    if (v2) {
+        snprintf(path, sizeof(path), "%s/cpu.max", dir);
+        /* "max 100000" does not match and means no quota. */
+        if (!read_text(path, text, sizeof(text)) || sscanf(text, "%lld %lld", &quota, &period) != 2) {
+            return UINT32_MAX;
+        }
+        return quota_cores(quota, period);
+    }
+    snprintf(path, sizeof(path), "%s/cpu.cfs_quota_us", dir);
+    if (!read_text(path, text, sizeof(text)) || sscanf(text, "%lld", &quota) != 1) {
+        return UINT32_MAX;
+    }
+    snprintf(path, sizeof(path), "%s/cpu.cfs_period_us", dir);
+    if (!read_text(path, text, sizeof(text)) || sscanf(text, "%lld", &period) != 1) {
+        return UINT32_MAX;
+    }
+    return quota_cores(quota, period);
+}
+
+/* The smallest quota of the group `path` below `root` and of all groups above it. */
+static uint32_t quota_walk(const char *root, const char *path, bool v2)
+{
+    char dir[PATH_MAX];
+    int len = snprintf(dir, sizeof(dir), "%s%s", root, path);
+    if (len < 0 || (size_t)len >= sizeof(dir) || strstr(path, "/..") != NULL) {
+        return quota_of_group(root, v2); /* seen from another namespace: only the root is ours to read */
+    }
+    uint32_t least = UINT32_MAX;
+    for (;;) {
+        uint32_t n = quota_of_group(dir, v2);
+        least = n < least ? n : least;
+        char *slash = strrchr(dir, '/');
+        if (slash == NULL || (size_t)(slash - dir) < strlen(root)) {
+            return least;
+        }
+        *slash = '\0';
+    }
+}
+
+/* True: `name` is one of the comma-separated words of list[0, len). */
+static bool has_word(const char *list, size_t len, const char *name)
+{
+    size_t n = strlen(name);
+    for (size_t i = 0; i + n <= len; i++) {
+        if ((i == 0 || list[i - 1] == ',') && memcmp(list + i, name, n) == 0 && (i + n == len || list[i + n] == ',')) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static uint32_t cgroup_cores(void)
+{
+    char text[8192];
+    if (!read_text("/proc/self/cgroup", text, sizeof(text))) {
+        return UINT32_MAX;
+    }
+    uint32_t least = UINT32_MAX;
+    char *save = NULL;
+    /* Lines are "id:controllers:path"; version 2 has id 0 and no controllers. */
+    for (char *line = strtok_r(text, "\n", &save); line != NULL; line = strtok_r(NULL, "\n", &save)) {
+        char *first = strchr(line, ':');
+        char *second = first != NULL ? strchr(first + 1, ':') : NULL;
+        if (second == NULL) {
+            continue;
+        }
+        size_t n_controllers = (size_t)(second - first - 1);
+        uint32_t n = UINT32_MAX;
+        if (n_controllers == 0) {
+            n = quota_walk("/sys/fs/cgroup", second + 1, true);
+            uint32_t hybrid = quota_walk("/sys/fs/cgroup/unified", second + 1, true);
+            n = hybrid < n ? hybrid : n;
+        } else if (has_word(first + 1, n_controllers, "cpu")) {
+            n = quota_walk("/sys/fs/cgroup/cpu", second + 1, false);
+            uint32_t joined = quota_walk("/sys/fs/cgroup/cpu,cpuacct", second + 1, false);
+            n = joined < n ? joined : n;
+        }
+        least = n < least ? n : least;
+    }
+    return least;
+}
+
+uint32_t qn_os_cores(void)
+{
+    uint32_t n = affinity_cores();
+    uint32_t quota = cgroup_cores();
+    n = quota < n ? quota : n;
+    return n > 0 ? n : 1;
+}
+
+/* ---- processor state ---- */
+
+bool qn_os_grant_amx(void)
+{
+#if defined(__x86_64__)
+    enum { REQUEST_PERMISSION = 0x1023, TILE_DATA = 18 };
+    return syscall(SYS_arch_prctl, REQUEST_PERMISSION, TILE_DATA) == 0;
+#else
+    return false;
+#endif
+}
+
+unsigned long qn_os_hwcap(unsigned i)
+{
+    return getauxval(i == 0 ? AT_HWCAP : AT_HWCAP2);
+}
+
+#else
+
+uint32_t qn_os_cores(void)
+{
+    long n = sysconf(_SC_NPROCESSORS_ONLN);
+    return n > 0 && n < INT_MAX ? (uint32_t)n : 1;
+}
+
+bool qn_os_grant_amx(void)
+{
+    return false;
+}
+
+unsigned long qn_os_hwcap(unsigned i)
+{
+    (void)i;
+    return 0;
+}
+
+#endif

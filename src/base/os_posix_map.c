@@ -1,0 +1,165 @@
+/* File maps, and the guard that turns a fault inside one into zero bytes.
+ *
+ * A file cut short while it is mapped raises SIGBUS at the first read beyond its new end. The handler looks the address
+ * up in a fixed table, puts zero pages there and returns, so that the read goes on.
+ *
+ * A guard: FREE -> TAKEN [guard_add] -> LIVE -> TAKEN [guard_remove] -> FREE. Only LIVE ones are looked at by the
+ * handler, which counts itself in first; guard_remove waits until no handler is inside, so that none can put pages
+ * where the map was after it has gone. A read of a map that is being closed is then an ordinary crash.
+ * SPDX-License-Identifier: MIT */
+#include "base/os.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sched.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define MAX_GUARDS 1024 /* as base/map.h promises: far more files than any split model has */
+#define MAX_PATH_SHOWN 160 /* bytes: leaves room for the reason in an error's text */
+
+enum { FREE, TAKEN, LIVE };
+
+static struct guard {
+    atomic_int state;
+    atomic_uint n_inside; /* handlers that look at this guard */
+    _Atomic uintptr_t from, to;
+    atomic_bool *_Atomic damaged;
+} guards[MAX_GUARDS];
+
+static pthread_once_t handler_once = PTHREAD_ONCE_INIT;
+static struct sigaction handler_before;
+static uintptr_t page_bytes;
+
+/* True: addr was in g, and its page and the rest of g now read as zero. */
+static bool mend(struct guard *g, uintptr_t addr)
+{
+    bool mended = false;
+    atomic_fetch_add(&g->n_inside, 1);
+    if (atomic_load(&g->state) == LIVE && addr >= atomic_load(&g->from) && addr < atomic_load(&g->to)) {
+        uintptr_t page = addr & ~(page_bytes - 1);
+        void *got = mmap((void *)page, atomic_load(&g->to) - page, PROT_READ,
+                         MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
+        if (got != MAP_FAILED) {
+            atomic_store(atomic_load(&g->damaged), true);
+            mended = true;
+        }
+    }
+    atomic_fetch_sub(&g->n_inside, 1);
+    return mended;
+}
+
+static void on_bus_error(int number, siginfo_t *info, void *context)
+{
+    int saved = errno;
+    /* A positive code comes from the kernel: sent by kill(), the signal has no address. */
+    if (info->si_code > 0) {
+        for (size_t i = 0; i < MAX_GUARDS; i++) {
+            if (atomic_load_explicit(&guards[i].state, memory_order_relaxed) == LIVE &&
+                mend(&guards[i], (uintptr_t)info->si_addr)) {
+                errno = saved;
+                return;
+            }
+        }
+    }
+    errno = saved;
+    if ((handler_before.sa_flags & SA_SIGINFO) != 0) {
+        handler_before.sa_sigaction(number, info, context);
+    } else if (handler_before.sa_handler != SIG_DFL && handler_before.sa_handler != SIG_IGN) {
+        handler_before.sa_handler(number);
+    } else if (handler_before.sa_handler == SIG_DFL || info->si_code > 0) {
+        /* The signal is blocked in here; raised, it ends the process as soon as this returns. */
+        signal(number, SIG_DFL);
+        raise(number);
+    }
+}
+
+static void install_handler(void)
+{
+    page_bytes = (uintptr_t)sysconf(_SC_PAGESIZE);
+    struct sigaction action = {.sa_flags = SA_SIGINFO | SA_ONSTACK | SA_RESTART};
+    action.sa_sigaction = on_bus_error;
+    sigemptyset(&action.sa_mask);
+    sigaction(SIGBUS, NULL, &handler_before); /* before ours can run */
+    sigaction(SIGBUS, &action, NULL);
+}
+
+bool qn_os_guard_add(uint8_t *data, size_t bytes, atomic_bool *damaged, uint32_t *i_guard)
+{
+    pthread_once(&handler_once, install_handler);
+    for (uint32_t i = 0; i < MAX_GUARDS; i++) {
+        int state = FREE;
+        if (atomic_compare_exchange_strong(&guards[i].state, &state, TAKEN)) {
+            atomic_store(&guards[i].from, (uintptr_t)data);
+            atomic_store(&guards[i].to, (uintptr_t)data + bytes);
+            atomic_store(&guards[i].damaged, damaged);
+            atomic_store(&guards[i].state, LIVE);
+            *i_guard = i;
+            return true;
+        }
+    }
+    return false;
+}
+
+void qn_os_guard_remove(uint32_t i_guard)
+{
+    struct guard *g = &guards[i_guard];
+    atomic_store(&g->state, TAKEN);
+    while (atomic_load(&g->n_inside) != 0) {
+        sched_yield();
+    }
+    atomic_store(&g->state, FREE);
+}
+
+/* The end of a path is what tells files apart. */
+static const char *shown(const char *path)
+{
+    size_t len = strlen(path);
+    return len <= MAX_PATH_SHOWN ? path : path + (len - MAX_PATH_SHOWN);
+}
+
+qn_status qn_os_file_map(const char *path, uint8_t **data, size_t *bytes, qn_error *err)
+{
+    /* Without O_NONBLOCK a pipe would wait for its writer here. */
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    if (fd < 0) {
+        return qn_fail(err, QN_EIO, "%s: %s", shown(path), strerror(errno));
+    }
+    struct stat st;
+    qn_status status = QN_OK;
+    void *p = MAP_FAILED;
+    if (fstat(fd, &st) != 0) {
+        status = qn_fail(err, QN_EIO, "%s: %s", shown(path), strerror(errno));
+    } else if (!S_ISREG(st.st_mode)) {
+        status = qn_fail(err, QN_EFORMAT, "%s: not a regular file", shown(path));
+    } else if (st.st_size == 0) {
+        status = qn_fail(err, QN_EFORMAT, "%s: the file is empty", shown(path));
+    } else if ((uint64_t)st.st_size > PTRDIFF_MAX) {
+        status = qn_fail(err, QN_EIO, "%s: too large for this machine's addresses", shown(path));
+    } else {
+        p = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_SHARED, fd, 0);
+        if (p == MAP_FAILED) {
+            status = qn_fail(err, QN_EIO, "%s: cannot map: %s", shown(path), strerror(errno));
+        }
+    }
+    close(fd);
+    if (status == QN_OK) {
+        *data = p;
+        *bytes = (size_t)st.st_size;
+    }
+    return status;
+}
+
+void qn_os_file_unmap(uint8_t *data, size_t bytes)
+{
+    munmap(data, bytes);
+}
+
+void qn_os_file_will_need(const uint8_t *data, size_t bytes)
+{
+    uintptr_t start = (uintptr_t)data & ~(page_bytes - 1);
+    madvise((void *)start, (uintptr_t)data + bytes - start, MADV_WILLNEED);
+}
