@@ -1,0 +1,47 @@
+/* IQ4_NL and IQ4_XS: 4-bit codes into a table of 16 unevenly spaced values.
+ *
+ *   IQ4_NL  f16 d | 16 bytes                                   32 elements, nibbles as in Q4_0; x = d * value
+ *   IQ4_XS  f16 d | u16 high | 4 bytes low | 128 bytes         256 elements; x = d * (scale - 32) * value
+ *           Sub-block s of 32 elements has the low 4 bits of its scale in half s % 2 of low byte s / 2, the high 2 bits
+ *           at 2 s of `high`, and its codes in bytes 16 s to 16 s + 15, nibbles as in Q4_0.
+ *
+ * SPDX-License-Identifier: MIT */
+#include "quant/quant_int.h"
+
+#define IQ4_NL_BYTES 18
+#define IQ4_XS_BYTES 136
+#define IQ4_XS_HIGH 2
+#define IQ4_XS_LOW 4
+#define IQ4_XS_CODES 8
+
+const int8_t qn_iq4_values[16] = {-127, -104, -83, -65, -49, -35, -22, -10, 1, 13, 25, 38, 53, 69, 89, 113};
+
+static inline void look_up(const uint8_t *q, float d, float *dst)
+{
+    for (int j = 0; j < 16; j++) {
+        dst[j] = d * (float)qn_iq4_values[q[j] & 15];
+        dst[j + 16] = d * (float)qn_iq4_values[q[j] >> 4];
+    }
+}
+
+void qn_decode_iq4_nl(const void *src, float *dst, size_t n)
+{
+    const uint8_t *p = src;
+    for (size_t i = 0; i < n; i += QN_QK, p += IQ4_NL_BYTES) {
+        look_up(p + 2, qn_load_f16(p), dst + i);
+    }
+}
+
+void qn_decode_iq4_xs(const void *src, float *dst, size_t n)
+{
+    const uint8_t *p = src;
+    for (size_t i = 0; i < n; i += QN_QK_K, p += IQ4_XS_BYTES) {
+        float d = qn_load_f16(p);
+        unsigned high = qn_load_u16(p + IQ4_XS_HIGH);
+        for (int s = 0; s < 8; s++) {
+            int low = p[IQ4_XS_LOW + s / 2] >> (s % 2 * 4) & 15;
+            int scale = (low | (int)(high >> (2 * s) & 3) << 4) - 32;
+            look_up(p + IQ4_XS_CODES + 16 * s, d * (float)scale, dst + i + 32 * s);
+        }
+    }
+}
