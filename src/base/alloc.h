@@ -1,5 +1,6 @@
 /* The only way to get memory. Every block has an owner's name and is charged to a budget, so that what the
- * process holds can be accounted for, bounded, and made to fail in tests. */
+ * process holds can be accounted for, bounded, and made to fail in tests.
+ * SPDX-License-Identifier: MIT */
 #ifndef QN_BASE_ALLOC_H
 #define QN_BASE_ALLOC_H
 
@@ -21,7 +22,8 @@ qn_status qn_budget_charge(qn_budget *b, const char *owner, uint64_t bytes);
 void qn_budget_release(qn_budget *b, const char *owner, uint64_t bytes);
 
 /* A block of `bytes` bytes aligned to 64, not initialised; NULL: no memory or no budget. bytes may be 0.
- * owner is a string literal ("kv", "tokenizer"). b NULL: not charged. */
+ * owner is a string literal ("kv", "tokenizer"). b NULL: not charged. Else 64 bytes (debug builds: some more) are
+ * charged beside the block's own, for its header. */
 void *qn_alloc(qn_budget *b, const char *owner, size_t bytes);
 /* The same, zeroed; big blocks come from the system zeroed and are touched only when used. */
 void *qn_zalloc(qn_budget *b, const char *owner, size_t bytes);

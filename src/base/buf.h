@@ -1,5 +1,6 @@
 /* A growing byte buffer with a ceiling. Errors stick: after one, appends do nothing and status stays set, so a
- * caller may append many times and check once. Not thread-safe. */
+ * caller may append many times and check once. Not thread-safe.
+ * SPDX-License-Identifier: MIT */
 #ifndef QN_BASE_BUF_H
 #define QN_BASE_BUF_H
 

@@ -1,4 +1,5 @@
-/* Arithmetic on sizes that come from outside: false means that the result does not fit and *out is not set. */
+/* Arithmetic on sizes that come from outside: false means that the result does not fit and *out is not set.
+ * SPDX-License-Identifier: MIT */
 #ifndef QN_BASE_CHECKED_H
 #define QN_BASE_CHECKED_H
 

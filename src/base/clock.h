@@ -1,4 +1,5 @@
-/* Time. Monotonic, from an arbitrary start; nanoseconds. */
+/* Time. Monotonic, from an arbitrary start; nanoseconds.
+ * SPDX-License-Identifier: MIT */
 #ifndef QN_BASE_CLOCK_H
 #define QN_BASE_CLOCK_H
 

@@ -27,7 +27,7 @@ static bool bit(uint32_t word, unsigned i)
 static void read_name(char name[64])
 {
     uint32_t r[12];
-    if (__get_cpuid_max(0x80000000, NULL) < 0x80000004) {
+    if ((uint32_t)__get_cpuid_max(0x80000000, NULL) < 0x80000004) {
         return;
     }
     for (uint32_t i = 0; i < 3; i++) {

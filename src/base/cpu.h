@@ -1,4 +1,5 @@
-/* What this processor and its operating system can do. */
+/* What this processor and its operating system can do.
+ * SPDX-License-Identifier: MIT */
 #ifndef QN_BASE_CPU_H
 #define QN_BASE_CPU_H
 

@@ -3,7 +3,8 @@
  * Writer: commas and nesting are the writer's care. Strings are bytes; invalid UTF-8 is written as U+FFFD.
  * Numbers that are not finite are written as null.
  * Reader: RFC 8259, strict; order of members kept; duplicates kept (find returns the last); numbers keep their
- * source text; depth and size limited. */
+ * source text; depth and size limited.
+ * SPDX-License-Identifier: MIT */
 #ifndef QN_BASE_JSON_H
 #define QN_BASE_JSON_H
 
@@ -39,15 +40,15 @@ typedef struct qn_json qn_json; /* a node; owned by its document */
 
 #define QN_JSON_MAX_DEPTH 128 /* deeper than any real schema or request; bounds the stack */
 
-/* Copies what it keeps. QN_EFORMAT: err has line and column; QN_EFULL: more than max_nodes nodes. */
+/* Copies what it keeps. QN_EFORMAT: err has line and column (from 1; in bytes); QN_EFULL: more than max_nodes nodes. */
 qn_status qn_json_parse(qn_budget *b, const char *text, size_t n_bytes, size_t max_nodes, qn_json_doc **out,
                         qn_error *err);
 void qn_json_free(qn_json_doc *d);
 const qn_json *qn_json_root(const qn_json_doc *d);
 qn_json_kind qn_json_kind_of(const qn_json *v);
 bool qn_json_as_bool(const qn_json *v);
-double qn_json_as_f64(const qn_json *v);
-bool qn_json_as_i64(const qn_json *v, int64_t *out); /* false: not an integer, or too large */
+double qn_json_as_f64(const qn_json *v); /* too large: an infinity */
+bool qn_json_as_i64(const qn_json *v, int64_t *out); /* 1.0 and 1e2 are integers; false: it is not one, or too large */
 qn_str qn_json_as_str(const qn_json *v);     /* string: unescaped UTF-8; number: its source text */
 size_t qn_json_count(const qn_json *v);      /* members or elements */
 const qn_json *qn_json_at(const qn_json *v, size_t i);

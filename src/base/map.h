@@ -1,5 +1,6 @@
 /* A read-only file map that survives the file being cut short: a fault inside a map gives zero bytes and marks the
- * map as damaged, it does not end the process. */
+ * map as damaged, it does not end the process.
+ * SPDX-License-Identifier: MIT */
 #ifndef QN_BASE_MAP_H
 #define QN_BASE_MAP_H
 

@@ -1,5 +1,6 @@
 /* The compute pool: one per process. A job runs the same function on n threads, the caller being thread 0; between
- * jobs the workers spin shortly, then park. Jobs of several callers take turns. A pool of one starts no thread. */
+ * jobs the workers spin shortly, then park. Jobs of several callers take turns. A pool of one starts no thread.
+ * SPDX-License-Identifier: MIT */
 #ifndef QN_BASE_POOL_H
 #define QN_BASE_POOL_H
 

@@ -1,4 +1,5 @@
-/* A small seeded generator (xoshiro256**), the same on every machine; not for secrets. */
+/* A small seeded generator (xoshiro256**), the same on every machine; not for secrets.
+ * SPDX-License-Identifier: MIT */
 #ifndef QN_BASE_RANDOM_H
 #define QN_BASE_RANDOM_H
 

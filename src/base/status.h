@@ -1,4 +1,5 @@
-/* Status codes come from the public header; this adds what the inside needs to make and pass errors on. */
+/* Status codes come from the public header; this adds what the inside needs to make and pass errors on.
+ * SPDX-License-Identifier: MIT */
 #ifndef QN_BASE_STATUS_H
 #define QN_BASE_STATUS_H
 

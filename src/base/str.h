@@ -1,4 +1,5 @@
-/* A view of bytes that somebody else owns: not NUL-terminated, may hold any byte. */
+/* A view of bytes that somebody else owns: not NUL-terminated, may hold any byte.
+ * SPDX-License-Identifier: MIT */
 #ifndef QN_BASE_STR_H
 #define QN_BASE_STR_H
 

@@ -1,0 +1,181 @@
+/* The JSON writer.
+ * SPDX-License-Identifier: MIT */
+#include "base/json.h"
+
+#include "base/os.h"
+#include "base/utf8_scan.h"
+
+#include <assert.h>
+#include <float.h>
+#include <math.h>
+#include <stdio.h>
+
+void qn_json_writer_init(qn_json_writer *w, qn_buf *out)
+{
+    *w = (qn_json_writer){.out = out};
+}
+
+/* What goes before a value: a comma, unless it is the first or follows its key. */
+static void before_value(qn_json_writer *w)
+{
+    if (w->need_comma && !w->after_key) {
+        qn_buf_add_char(w->out, ',');
+    }
+    w->after_key = false;
+    w->need_comma = true;
+}
+
+static void begin(qn_json_writer *w, char bracket)
+{
+    before_value(w);
+    qn_buf_add_char(w->out, bracket);
+    w->need_comma = false;
+    w->depth++;
+}
+
+static void end(qn_json_writer *w, char bracket)
+{
+    assert(w->depth > 0 && !w->after_key);
+    qn_buf_add_char(w->out, bracket);
+    w->need_comma = true;
+    w->depth--;
+}
+
+void qn_json_begin_object(qn_json_writer *w)
+{
+    begin(w, '{');
+}
+
+void qn_json_end_object(qn_json_writer *w)
+{
+    end(w, '}');
+}
+
+void qn_json_begin_array(qn_json_writer *w)
+{
+    begin(w, '[');
+}
+
+void qn_json_end_array(qn_json_writer *w)
+{
+    end(w, ']');
+}
+
+static void add_control(qn_buf *out, unsigned char c)
+{
+    switch (c) {
+    case '\b':
+        qn_buf_add_str(out, "\\b");
+        break;
+    case '\t':
+        qn_buf_add_str(out, "\\t");
+        break;
+    case '\n':
+        qn_buf_add_str(out, "\\n");
+        break;
+    case '\f':
+        qn_buf_add_str(out, "\\f");
+        break;
+    case '\r':
+        qn_buf_add_str(out, "\\r");
+        break;
+    default:
+        qn_buf_printf(out, "\\u%04x", c);
+        break;
+    }
+}
+
+static void add_quoted(qn_buf *out, qn_str s)
+{
+    qn_buf_add_char(out, '"');
+    size_t run = 0; /* where the bytes that need no change begin */
+    size_t i = 0;
+    while (i < s.len) {
+        unsigned char c = (unsigned char)s.data[i];
+        size_t len = qn_utf8_scan(s.data + i, s.len - i);
+        if (len != 0 && c >= 0x20 && c != '"' && c != '\\') {
+            i += len;
+            continue;
+        }
+        qn_buf_add(out, s.data + run, i - run);
+        if (len == 0) {
+            qn_buf_add_str(out, "\xEF\xBF\xBD");
+        } else if (c < 0x20) {
+            add_control(out, c);
+        } else {
+            qn_buf_add(out, (char[]){'\\', (char)c}, 2);
+        }
+        i++;
+        run = i;
+    }
+    qn_buf_add(out, s.data + run, i - run);
+    qn_buf_add_char(out, '"');
+}
+
+void qn_json_key(qn_json_writer *w, const char *key)
+{
+    qn_json_key_str(w, qn_str_of(key));
+}
+
+void qn_json_key_str(qn_json_writer *w, qn_str key)
+{
+    assert(w->depth > 0 && !w->after_key);
+    before_value(w);
+    add_quoted(w->out, key);
+    qn_buf_add_char(w->out, ':');
+    w->after_key = true;
+}
+
+void qn_json_string(qn_json_writer *w, qn_str s)
+{
+    before_value(w);
+    add_quoted(w->out, s);
+}
+
+void qn_json_cstring(qn_json_writer *w, const char *s)
+{
+    qn_json_string(w, qn_str_of(s));
+}
+
+void qn_json_u64(qn_json_writer *w, uint64_t v)
+{
+    before_value(w);
+    qn_buf_printf(w->out, "%llu", (unsigned long long)v);
+}
+
+void qn_json_i64(qn_json_writer *w, int64_t v)
+{
+    before_value(w);
+    qn_buf_printf(w->out, "%lld", (long long)v);
+}
+
+void qn_json_f64(qn_json_writer *w, double v)
+{
+    before_value(w);
+    if (!isfinite(v)) {
+        qn_buf_add_str(w->out, "null");
+        return;
+    }
+    /* 15 digits survive the way through a double, so a text that is shorter still comes out of "%.15g" too. Only
+     * subnormals hold fewer digits than that. */
+    char text[32];
+    for (int n_digits = fabs(v) < DBL_MIN ? 1 : DBL_DIG; n_digits <= 17; n_digits++) {
+        qn_os_print_f64(text, n_digits, v);
+        if (qn_os_parse_f64(text) == v) {
+            break;
+        }
+    }
+    qn_buf_add_str(w->out, text);
+}
+
+void qn_json_bool(qn_json_writer *w, bool v)
+{
+    before_value(w);
+    qn_buf_add_str(w->out, v ? "true" : "false");
+}
+
+void qn_json_null(qn_json_writer *w)
+{
+    before_value(w);
+    qn_buf_add_str(w->out, "null");
+}
