@@ -225,7 +225,8 @@ typedef struct qn_sampler qn_sampler;
 
 typedef struct qn_logit_bias {
     int32_t id;
-    float bias; /* added to the logit; -INFINITY bans the token */
+    float bias; /* added to the logit; at most -100 (or -INFINITY) bans the token; at least 100 forces it: then
+                 * only forced tokens are picked, as long as one of them has a finite logit */
 } qn_logit_bias;
 
 typedef struct qn_sampler_options {
@@ -246,7 +247,8 @@ typedef struct qn_sampler_options {
 /* temperature 0.8, top_k 40, top_p 0.95, min_p 0.05, penalty_last_n 64, everything else off. */
 void qn_sampler_options_init(qn_sampler_options *o);
 
-/* QN_EINVAL names the option: not finite, out of range, or a bias id outside the vocabulary.
+/* QN_EINVAL names the option: not finite, out of range (temperature >= 0; top_p, min_p, typical_p in [0, 1];
+ * repeat_penalty > 0; penalty_last_n <= 1048576), or a bias id outside the vocabulary.
  * Same options, same logits, same text: whatever the thread count. */
 qn_status qn_sampler_open(const qn_model *m, const qn_sampler_options *o, qn_sampler **out, qn_error *err);
 void qn_sampler_close(qn_sampler *s);
