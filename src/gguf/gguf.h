@@ -1,5 +1,6 @@
 /* GGUF files, versions 2 and 3. The reader trusts nothing: a file that it accepts is safe for everything after it;
- * one that it refuses costs little time and memory, and the error names the field. */
+ * one that it refuses costs little time and memory, and the error names the field.
+ * SPDX-License-Identifier: MIT */
 #ifndef QN_GGUF_GGUF_H
 #define QN_GGUF_GGUF_H
 
@@ -16,6 +17,8 @@
 #define QN_GGUF_MAX_DEPTH 4               /* arrays of arrays */
 #define QN_GGUF_MAX_SHARDS 1024           /* parts of a split file */
 #define QN_GGUF_MAX_ALIGNMENT (1u << 16)  /* power of two; 32 is usual */
+#define QN_GGUF_MIN_ALIGNMENT 8           /* so that every element type of a tensor lies aligned */
+#define QN_GGUF_MAX_META (128u << 20)     /* bytes of metadata, all of which are walked; real files have under 32 MiB */
 
 typedef enum qn_gguf_type {
     QN_GGUF_U8, QN_GGUF_I8, QN_GGUF_U16, QN_GGUF_I16, QN_GGUF_U32, QN_GGUF_I32, QN_GGUF_F32,
@@ -47,19 +50,20 @@ typedef struct qn_gguf qn_gguf;
 
 /* Opens the file and, when it is the first part of a split one, the other parts beside it. */
 qn_status qn_gguf_open(const char *path, qn_budget *b, qn_gguf **out, qn_error *err);
-/* The same for bytes in memory, which must outlive it; a split file is QN_EUNSUPPORTED. */
+/* The same for bytes in memory, which must outlive it; a split file is QN_EUNSUPPORTED. Tensor data is then aligned
+ * only as far as `data` is. */
 qn_status qn_gguf_open_memory(const void *data, size_t n_bytes, qn_budget *b, qn_gguf **out, qn_error *err);
 void qn_gguf_close(qn_gguf *g);
 
 uint32_t qn_gguf_version(const qn_gguf *g);
-uint32_t qn_gguf_alignment(const qn_gguf *g);
+uint32_t qn_gguf_alignment(const qn_gguf *g); /* of the first part */
 uint32_t qn_gguf_n_shards(const qn_gguf *g);
 uint64_t qn_gguf_file_bytes(const qn_gguf *g); /* all parts */
 bool qn_gguf_damaged(const qn_gguf *g);        /* a mapped part was cut short while open */
 
 /* Metadata of the first part. */
 size_t qn_gguf_n_kv(const qn_gguf *g);
-const qn_gguf_kv *qn_gguf_kv_at(const qn_gguf *g, size_t i);
+const qn_gguf_kv *qn_gguf_kv_at(const qn_gguf *g, size_t i); /* NULL: there is no such i */
 const qn_gguf_kv *qn_gguf_find(const qn_gguf *g, const char *key); /* NULL: none */
 
 /* Typed reading. QN_ENOTFOUND: no such key (err names it); QN_EFORMAT: another type, or the value does not fit
@@ -83,7 +87,7 @@ typedef struct qn_gguf_iter {
 bool qn_gguf_next_str(const qn_gguf_kv *kv, qn_gguf_iter *it, qn_str *out);
 
 size_t qn_gguf_n_tensors(const qn_gguf *g); /* of all parts */
-const qn_gguf_tensor *qn_gguf_tensor_at(const qn_gguf *g, size_t i);
+const qn_gguf_tensor *qn_gguf_tensor_at(const qn_gguf *g, size_t i); /* NULL: there is no such i */
 const qn_gguf_tensor *qn_gguf_find_tensor(const qn_gguf *g, const char *name); /* NULL: none; O(1) */
 
 /* ---- writer (version 3) ------------------------------------------------------------------------- */
@@ -91,7 +95,9 @@ const qn_gguf_tensor *qn_gguf_find_tensor(const qn_gguf *g, const char *name); /
 typedef struct qn_gguf_writer qn_gguf_writer;
 
 /* Collect metadata and tensor descriptions, then write: header first, tensor data after it in the order of
- * qn_gguf_add_tensor(). Errors stick and come back from qn_gguf_write(). */
+ * qn_gguf_add_tensor(). Errors stick and come back from qn_gguf_write(). What the reader would refuse is QN_EINVAL,
+ * with the reader's text. A writer may write more than once. alignment 0: 32. The key general.alignment is added when
+ * it is needed and nobody set it; a value other than `alignment` is an error. */
 qn_status qn_gguf_writer_open(qn_budget *b, uint32_t alignment, qn_gguf_writer **out, qn_error *err);
 void qn_gguf_writer_close(qn_gguf_writer *w);
 void qn_gguf_set_u32(qn_gguf_writer *w, const char *key, uint32_t v);
@@ -100,13 +106,15 @@ void qn_gguf_set_u64(qn_gguf_writer *w, const char *key, uint64_t v);
 void qn_gguf_set_f32(qn_gguf_writer *w, const char *key, float v);
 void qn_gguf_set_bool(qn_gguf_writer *w, const char *key, bool v);
 void qn_gguf_set_str(qn_gguf_writer *w, const char *key, qn_str v);
+/* Numbers or bools (one byte each, 0 or 1). */
 void qn_gguf_set_array(qn_gguf_writer *w, const char *key, qn_gguf_type item, const void *items, uint64_t n);
 void qn_gguf_set_strs(qn_gguf_writer *w, const char *key, const qn_str *items, uint64_t n);
 void qn_gguf_set_kv(qn_gguf_writer *w, const qn_gguf_kv *kv); /* a copy of what a reader gave */
 /* data is read when writing and must live until then. */
 void qn_gguf_add_tensor(qn_gguf_writer *w, const char *name, qn_type type, uint32_t n_dims, const uint64_t *ne,
                         const void *data);
-/* Writes to path by way of a temporary file beside it, renamed at the end. */
+/* Writes to path by way of a temporary file beside it, flushed to the disk and renamed at the end: path holds either
+ * what it held or the whole new file. QN_EIO: err has the path and the reason. */
 qn_status qn_gguf_write(qn_gguf_writer *w, const char *path, qn_error *err);
 /* The same into memory: *out is for qn_free(). */
 qn_status qn_gguf_write_memory(qn_gguf_writer *w, uint8_t **out, size_t *n_bytes, qn_error *err);
