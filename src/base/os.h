@@ -60,6 +60,9 @@ void qn_os_guard_remove(uint32_t i_guard);
 
 /* ---- the machine: os_posix_machine.c ---- */
 
+/* Cores that the cgroups named in the file `groups` ("/proc/self/cgroup") leave, looked up below `mounts`
+ * ("/sys/fs/cgroup"), rounded up; UINT32_MAX: no quota. */
+uint32_t qn_os_cgroup_cores(const char *groups, const char *mounts);
 uint32_t qn_os_cores(void);            /* affinity mask capped by the cgroup quota; >= 1 */
 bool qn_os_grant_amx(void);            /* asks for the tile registers for this process */
 unsigned long qn_os_hwcap(unsigned i); /* 0: AT_HWCAP, 1: AT_HWCAP2; 0 where there is none */

@@ -119,31 +119,38 @@ static bool has_word(const char *list, size_t len, const char *name)
     return false;
 }
 
-static uint32_t cgroup_cores(void)
+/* The smallest quota of group `path` in either of two places where its hierarchy may be mounted. */
+static uint32_t quota_mounts(const char *mounts, const char *first, const char *second, const char *path, bool v2)
 {
-    char text[8192];
-    if (!read_text("/proc/self/cgroup", text, sizeof(text))) {
+    char root[PATH_MAX];
+    snprintf(root, sizeof(root), "%s%s", mounts, first);
+    uint32_t n = quota_walk(root, path, v2);
+    snprintf(root, sizeof(root), "%s%s", mounts, second);
+    uint32_t other = quota_walk(root, path, v2);
+    return other < n ? other : n;
+}
+
+uint32_t qn_os_cgroup_cores(const char *groups, const char *mounts)
+{
+    char text[8192]; /* a line for each of a dozen hierarchies */
+    if (strlen(mounts) > PATH_MAX / 2 || !read_text(groups, text, sizeof(text))) {
         return UINT32_MAX;
     }
     uint32_t least = UINT32_MAX;
     char *save = NULL;
-    /* Lines are "id:controllers:path"; version 2 has id 0 and no controllers. */
+    /* Lines are "id:controllers:path"; version 2 has no controllers. */
     for (char *line = strtok_r(text, "\n", &save); line != NULL; line = strtok_r(NULL, "\n", &save)) {
-        char *first = strchr(line, ':');
-        char *second = first != NULL ? strchr(first + 1, ':') : NULL;
-        if (second == NULL) {
+        char *controllers = strchr(line, ':');
+        char *path = controllers != NULL ? strchr(controllers + 1, ':') : NULL;
+        if (path == NULL) {
             continue;
         }
-        size_t n_controllers = (size_t)(second - first - 1);
+        size_t n_bytes = (size_t)(path - controllers - 1);
         uint32_t n = UINT32_MAX;
-        if (n_controllers == 0) {
-            n = quota_walk("/sys/fs/cgroup", second + 1, true);
-            uint32_t hybrid = quota_walk("/sys/fs/cgroup/unified", second + 1, true);
-            n = hybrid < n ? hybrid : n;
-        } else if (has_word(first + 1, n_controllers, "cpu")) {
-            n = quota_walk("/sys/fs/cgroup/cpu", second + 1, false);
-            uint32_t joined = quota_walk("/sys/fs/cgroup/cpu,cpuacct", second + 1, false);
-            n = joined < n ? joined : n;
+        if (n_bytes == 0) {
+            n = quota_mounts(mounts, "", "/unified", path + 1, true);
+        } else if (has_word(controllers + 1, n_bytes, "cpu")) {
+            n = quota_mounts(mounts, "/cpu", "/cpu,cpuacct", path + 1, false);
         }
         least = n < least ? n : least;
     }
@@ -153,7 +160,7 @@ static uint32_t cgroup_cores(void)
 uint32_t qn_os_cores(void)
 {
     uint32_t n = affinity_cores();
-    uint32_t quota = cgroup_cores();
+    uint32_t quota = qn_os_cgroup_cores("/proc/self/cgroup", "/sys/fs/cgroup");
     n = quota < n ? quota : n;
     return n > 0 ? n : 1;
 }
@@ -176,6 +183,13 @@ unsigned long qn_os_hwcap(unsigned i)
 }
 
 #else
+
+uint32_t qn_os_cgroup_cores(const char *groups, const char *mounts)
+{
+    (void)groups;
+    (void)mounts;
+    return UINT32_MAX;
+}
 
 uint32_t qn_os_cores(void)
 {
