@@ -1,4 +1,5 @@
-/* What the matrix product kernels of all instruction sets share; private to backend/cpu.
+/* What the matrix product kernels of all instruction sets share: their fillers, the list of types, and how packed
+ * panels lie in memory. Private to backend/cpu.
  * SPDX-License-Identifier: MIT */
 #ifndef QN_BACKEND_CPU_MM_INT_H
 #define QN_BACKEND_CPU_MM_INT_H
@@ -8,5 +9,48 @@
 /* Each sets mm[], quantize_a8 and decode_row[]; ref sets them all, the others what they are better at. */
 void qn_fill_mm_ref(qn_kernels *k);
 void qn_fill_mm_avx2(qn_kernels *k);
+
+/* X(type) for every type of the table. */
+#define QN_MM_PLAIN_TYPES(X) X(F32) X(F16) X(BF16)
+#define QN_MM_A8_TYPES(X) X(Q4_0) X(Q4_1) X(Q5_0) X(Q5_1) X(Q8_0) X(Q4_K) X(Q5_K) X(Q6_K)
+#define QN_MM_OTHER_TYPES(X)                                                                       \
+    X(Q8_1) X(Q2_K) X(Q3_K) X(Q8_K) X(IQ2_XXS) X(IQ2_XS) X(IQ3_XXS) X(IQ1_S) X(IQ4_NL) X(IQ3_S)    \
+    X(IQ2_S) X(IQ4_XS) X(I8) X(I16) X(I32) X(I64) X(F64) X(IQ1_M) X(TQ1_0) X(TQ2_0) X(MXFP4)       \
+    X(NVFP4) X(Q1_0)
+
+/* Elements that kernels decode at a time: a whole number of blocks of every type. */
+#define QN_MM_CHUNK 256
+
+/* Panels: 16 weight rows side by side, so that a vector's lanes are rows and a product needs no horizontal sums.
+ * Four neighbouring k of a row stay together, because that is what one lane of an int8 dot product eats (maddubs here,
+ * VNNI and AMX tiles alike). A panel is an array of n_k / 32 of one of the tiles below; rows that are missing are
+ * zeros. A8's quantities of the same 32 k are written q, d, s, h. */
+#define QN_PANEL_ROWS 16
+#define QN_PANEL_STEPS 8 /* groups of four k in a tile */
+
+/* w = d * q + m, q in [0, 15] or [0, 31]: sum of w * x = d * x.d * (q . x.q) + m * x.s. */
+typedef struct qn_panel_u8 {
+    uint8_t q[QN_PANEL_STEPS][QN_PANEL_ROWS][4]; /* [j][r][i]: element 4 j + i of row r */
+    float d[QN_PANEL_ROWS];
+    float m[QN_PANEL_ROWS];
+} qn_panel_u8;
+
+/* w = d * q, q in [-128, 127]. */
+typedef struct qn_panel_s8 {
+    int8_t q[QN_PANEL_STEPS][QN_PANEL_ROWS][4];
+    float d[QN_PANEL_ROWS];
+} qn_panel_s8;
+
+/* w = d * sc[half] * (q - 32), q in [0, 63]: the sum over a half is d * x.d * sc * (q . x.q - 32 * x.h). */
+typedef struct qn_panel_h8 {
+    uint8_t q[QN_PANEL_STEPS][QN_PANEL_ROWS][4];
+    int16_t sc[QN_PANEL_ROWS][2];
+    float d[QN_PANEL_ROWS];
+} qn_panel_h8;
+
+/* Weights as floats: panel[k * QN_PANEL_ROWS + r]. */
+
+_Static_assert(sizeof(qn_panel_u8) % 64 == 0 && sizeof(qn_panel_s8) % 64 == 0 && sizeof(qn_panel_h8) % 64 == 0,
+               "tiles keep the panel's alignment");
 
 #endif

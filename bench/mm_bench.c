@@ -1,0 +1,163 @@
+/* Speed of the matrix product kernels on one thread.
+ *
+ *     quern_mm_bench [isa [type [n_k [n_cols]]]]
+ *
+ * For each type: GB/s of weights through `one`, from the cache and from memory, and through `few` with all its columns;
+ * 10^9 operations (two a weight and column) a second of `few`, of `panel` and of `panel` with packing. Medians.
+ * SPDX-License-Identifier: MIT */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "backend/cpu/mm_int.h"
+#include "base/clock.h"
+
+enum { HOT_BYTES = 512 << 10, COLD_BYTES = 256 << 20, PANELS = 8, MAX_TIMES = 101 };
+
+typedef struct bench {
+    const qn_mm *mm;
+    const qn_type_info *info;
+    size_t n_k, n_cols, row_bytes, n_rows, x_bytes;
+    uint8_t *w;
+    char *x;
+    float *y;
+    char *panels;
+} bench;
+
+typedef void bench_fn(bench *b);
+
+static void *need(size_t n_bytes)
+{
+    void *p = aligned_alloc(64, (n_bytes + 63) / 64 * 64);
+    if (p == NULL) {
+        fprintf(stderr, "mm_bench: no memory for %zu bytes\n", n_bytes);
+        exit(1);
+    }
+    memset(p, 0, n_bytes);
+    return p;
+}
+
+static int compare(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+/* Median seconds of a call, over a third of a second or so. */
+static double seconds(bench_fn *fn, bench *b)
+{
+    double times[MAX_TIMES], total = 0;
+    size_t n = 0;
+    fn(b);
+    while (n < MAX_TIMES && (n < 3 || total < 0.3)) {
+        uint64_t start = qn_clock_ns();
+        fn(b);
+        times[n] = (double)(qn_clock_ns() - start) * 1e-9;
+        total += times[n++];
+    }
+    qsort(times, n, sizeof(times[0]), compare);
+    return times[n / 2];
+}
+
+static void run_one(bench *b) { b->mm->one(b->w, b->row_bytes, b->n_rows, b->n_k, b->x, b->y); }
+
+static void run_few(bench *b)
+{
+    b->mm->few(b->w, b->row_bytes, b->n_rows, b->n_k, b->x, b->x_bytes, b->mm->few_max, b->y, b->n_rows);
+}
+
+static void run_pack(bench *b)
+{
+    for (size_t i = 0; i < PANELS; i++) {
+        b->mm->pack(b->w + i * b->mm->panel_rows * b->row_bytes, b->row_bytes, b->mm->panel_rows, b->n_k,
+                    b->panels + i * b->mm->panel_bytes(b->n_k));
+    }
+}
+
+static void run_panel(bench *b)
+{
+    for (size_t i = 0; i < PANELS; i++) {
+        b->mm->panel(b->panels + i * b->mm->panel_bytes(b->n_k), b->mm->panel_rows, b->n_k, b->x, b->x_bytes, b->n_cols,
+                     b->y + i * b->mm->panel_rows, PANELS * b->mm->panel_rows);
+    }
+}
+
+static void run_pack_and_panel(bench *b)
+{
+    run_pack(b);
+    run_panel(b);
+}
+
+/* Weights whose scales and values are plain: bytes 0x2A, halves about 0.05. */
+static void bench_type(const qn_kernels *k, qn_type type, size_t n_k, size_t n_cols)
+{
+    bench b = {.mm = &k->mm[type], .info = qn_type_find((uint32_t)type), .n_k = n_k, .n_cols = n_cols};
+    b.row_bytes = n_k / b.info->block_len * b.info->block_bytes;
+    size_t n_cold = COLD_BYTES / b.row_bytes, n_hot = HOT_BYTES / b.row_bytes + 1;
+    size_t n_panel_rows = PANELS * b.mm->panel_rows;
+    size_t n_cols_max = n_cols > b.mm->few_max ? n_cols : b.mm->few_max;
+    b.x_bytes = b.mm->act == QN_ACT_A8 ? qn_a8_bytes(n_k) : (n_k * sizeof(float) + 63) / 64 * 64;
+    b.w = need((n_cold > n_panel_rows ? n_cold : n_panel_rows) * b.row_bytes);
+    memset(b.w, 0x2A, n_cold * b.row_bytes);
+    b.x = need(n_cols_max * b.x_bytes);
+    b.y = need((n_cold + n_cols_max * (n_hot + n_panel_rows)) * sizeof(float));
+    float *x = need(n_k * sizeof(float));
+    for (size_t c = 0; c < n_cols_max; c++) {
+        for (size_t i = 0; i < n_k; i++) {
+            x[i] = (float)((int)(i * 7 + c) % 255 - 127);
+        }
+        if (b.mm->act == QN_ACT_A8) {
+            k->quantize_a8(x, n_k, b.x + c * b.x_bytes);
+        } else {
+            memcpy(b.x + c * b.x_bytes, x, n_k * sizeof(float));
+        }
+    }
+    b.n_rows = n_cold;
+    double cold = (double)(n_cold * b.row_bytes) * 1e-9 / seconds(run_one, &b);
+    b.n_rows = n_hot;
+    double hot_gb = (double)(n_hot * b.row_bytes) * 1e-9;
+    double hot = hot_gb / seconds(run_one, &b), few = hot_gb / seconds(run_few, &b);
+    double few_gop = few / (double)b.row_bytes * 2.0 * (double)n_k * b.mm->few_max;
+    printf("%-8s %9.1f %9.1f %4u %9.1f %8.1f", b.info->name, hot, cold, b.mm->few_max, few, few_gop);
+    if (b.mm->panel_rows > 0) {
+        b.panels = need(PANELS * b.mm->panel_bytes(n_k));
+        run_pack(&b);
+        double gop = (double)n_panel_rows * (double)n_k * (double)n_cols * 2e-9;
+        double panel = gop / seconds(run_panel, &b), both = gop / seconds(run_pack_and_panel, &b);
+        double pack = (double)n_panel_rows * (double)b.row_bytes * 1e-9 / seconds(run_pack, &b);
+        printf(" %9.1f %9.1f %9.1f", pack, panel, both);
+        free(b.panels);
+    }
+    printf("\n");
+    free(b.w);
+    free(b.x);
+    free(b.y);
+    free(x);
+}
+
+int main(int argc, char **argv)
+{
+    static qn_kernels k;
+    const char *isa = argc > 1 ? argv[1] : "avx2";
+    const char *only = argc > 2 ? argv[2] : "all";
+    size_t n_k = argc > 3 ? strtoul(argv[3], NULL, 10) : 4096;
+    size_t n_cols = argc > 4 ? strtoul(argv[4], NULL, 10) : 64;
+    qn_fill_mm_ref(&k);
+#if defined(__x86_64__)
+    if (strcmp(isa, "avx2") == 0) {
+        qn_fill_mm_avx2(&k);
+    }
+#endif
+    printf("%s, n_k %zu, %zu columns in panel\n", isa, n_k, n_cols);
+    printf("%-8s %9s %9s %4s %9s %8s %9s %9s %9s\n", "type", "one GB/s", "cold", "few", "GB/s", "Gop/s", "pack GB/s",
+           "panel", "with pack");
+    for (uint32_t t = 0; t < QN_TYPE_COUNT; t++) {
+        const qn_type_info *info = qn_type_find(t);
+        bool wanted = info != NULL && k.mm[t].one != NULL && n_k % info->block_len == 0 && n_k > 0 && n_cols > 0 &&
+                      (strcmp(only, "all") == 0 || strcmp(only, info->name) == 0);
+        if (wanted) {
+            bench_type(&k, (qn_type)t, n_k, n_cols);
+        }
+    }
+    return 0;
+}
