@@ -101,12 +101,17 @@ void qn_gguf_set_str(qn_gguf_writer *w, const char *key, qn_str v)
     add_str(&w->meta, v);
 }
 
-static void begin_array(qn_gguf_writer *w, qn_str key, qn_gguf_type item, uint64_t n)
+static void add_array_head(qn_gguf_writer *w, qn_gguf_type item, uint64_t n)
 {
     uint32_t id = item;
-    begin_kv(w, key, QN_GGUF_ARRAY);
     qn_buf_add(&w->meta, &id, sizeof(id));
     qn_buf_add(&w->meta, &n, sizeof(n));
+}
+
+static void begin_array(qn_gguf_writer *w, const char *key, qn_gguf_type item, uint64_t n)
+{
+    begin_kv(w, qn_str_of(key), QN_GGUF_ARRAY);
+    add_array_head(w, item, n);
 }
 
 void qn_gguf_set_array(qn_gguf_writer *w, const char *key, qn_gguf_type item, const void *items, uint64_t n)
@@ -115,31 +120,42 @@ void qn_gguf_set_array(qn_gguf_writer *w, const char *key, qn_gguf_type item, co
         FAIL(w, QN_EINVAL, "%s: an array of %" PRIu64 " items of type %u cannot be written", key, n, (unsigned)item);
         return;
     }
-    begin_array(w, qn_str_of(key), item, n);
+    begin_array(w, key, item, n);
     qn_buf_add(&w->meta, items, n * qn_gguf_type_bytes(item));
 }
 
 void qn_gguf_set_strs(qn_gguf_writer *w, const char *key, const qn_str *items, uint64_t n)
 {
-    begin_array(w, qn_str_of(key), QN_GGUF_STRING, n);
+    begin_array(w, key, QN_GGUF_STRING, n);
     for (uint64_t i = 0; i < n && w->meta.status == QN_OK; i++) {
         add_str(&w->meta, items[i]);
     }
 }
 
+/* The value at meta[start, end) came from outside: it may be shorter or longer than what its own lengths say. */
+static void check_value(qn_gguf_writer *w, const qn_gguf_kv *kv, size_t start)
+{
+    qn_gguf_cursor c = {.data = (const uint8_t *)w->meta.data, .at = start, .end = w->meta.len};
+    qn_gguf_kv copy = {.key = kv->key};
+    if (w->meta.status == QN_OK && (qn_gguf_take_value(&c, &copy, kv->type, NULL) != QN_OK || c.at != c.end)) {
+        FAIL(w, QN_EINVAL, "%.*s: the bytes are not those of a value of its type", QN_STR_ARG(kv->key));
+    }
+}
+
 void qn_gguf_set_kv(qn_gguf_writer *w, const qn_gguf_kv *kv)
 {
-    if (kv->type == QN_GGUF_ARRAY) {
-        begin_array(w, kv->key, kv->item_type, kv->n_items);
-    } else {
-        begin_kv(w, kv->key, kv->type);
-    }
-    if (kv->type == QN_GGUF_U32) {
+    if (kv->type == QN_GGUF_U32 && kv->raw_bytes == sizeof(uint32_t)) {
         uint32_t v;
         memcpy(&v, kv->raw, sizeof(v));
         note_alignment(w, kv->key, v);
     }
+    begin_kv(w, kv->key, kv->type);
+    size_t start = w->meta.len;
+    if (kv->type == QN_GGUF_ARRAY) {
+        add_array_head(w, kv->item_type, kv->n_items);
+    }
     qn_buf_add(&w->meta, kv->raw, kv->raw_bytes);
+    check_value(w, kv, start);
 }
 
 /* Room for one more; false: the fault is noted. */
