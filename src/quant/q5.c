@@ -5,7 +5,7 @@
  *   Q5_1  f16 d | f16 m | u32 high | 16 bytes  x = d * q + m
  *
  * SPDX-License-Identifier: MIT */
-#include "quant/quant_int.h"
+#include "quant/fit.h"
 
 #define Q5_0_BYTES 22
 #define Q5_1_BYTES 24
@@ -61,9 +61,51 @@ void qn_decode_q5_1(const void *src, float *dst, size_t n)
 
 static inline uint8_t clip31(uint8_t q) { return q > 31 ? 31 : q; }
 
+/* With importances the scale is searched for; without, the published definition is followed to the bit. */
+static const qn_fit_form q5_0_form = {
+    .n_sub = 1, .sub_len = 32, .level_min = -16, .level_max = 15, .scale_min = 1, .scale_max = 1};
+static const qn_fit_form q5_1_form = {
+    .n_sub = 1, .sub_len = 32, .level_max = 31, .scale_min = 1, .scale_max = 1, .min_max = 1};
+
+static void encode_q5_0_weighted(const float *src, uint8_t *p, size_t n, const float *weights)
+{
+    for (size_t i = 0; i < n; i += QN_QK, p += Q5_0_BYTES) {
+        qn_fit f;
+        qn_fit_result r;
+        uint8_t q[QN_QK];
+        qn_fit_open(&f, src + i, weights + i, QN_QK);
+        qn_fit_symmetric(&f, &q5_0_form, &r);
+        for (int j = 0; j < QN_QK; j++) {
+            q[j] = (uint8_t)(r.q[j] + 16);
+        }
+        qn_store_u16(p, r.d);
+        pack(q, p + 2);
+    }
+}
+
+static void encode_q5_1_weighted(const float *src, uint8_t *p, size_t n, const float *weights)
+{
+    for (size_t i = 0; i < n; i += QN_QK, p += Q5_1_BYTES) {
+        qn_fit f;
+        qn_fit_result r;
+        uint8_t q[QN_QK];
+        qn_fit_open(&f, src + i, weights + i, QN_QK);
+        qn_fit_affine(&f, &q5_1_form, &r);
+        for (int j = 0; j < QN_QK; j++) {
+            q[j] = (uint8_t)r.q[j];
+        }
+        qn_store_u16(p, r.d);
+        qn_store_u16(p + 2, r.dmin ^ 0x8000u); /* added here, subtracted there */
+        pack(q, p + 4);
+    }
+}
+
 void qn_encode_q5_0(const float *src, void *dst, size_t n, const float *weights)
 {
-    (void)weights;
+    if (weights != NULL) {
+        encode_q5_0_weighted(src, dst, n, weights);
+        return;
+    }
     uint8_t *p = dst;
     for (size_t i = 0; i < n; i += QN_QK, p += Q5_0_BYTES, src += QN_QK) {
         float d = qn_max_signed(src, QN_QK) / -16.0f;
@@ -79,7 +121,10 @@ void qn_encode_q5_0(const float *src, void *dst, size_t n, const float *weights)
 
 void qn_encode_q5_1(const float *src, void *dst, size_t n, const float *weights)
 {
-    (void)weights;
+    if (weights != NULL) {
+        encode_q5_1_weighted(src, dst, n, weights);
+        return;
+    }
     uint8_t *p = dst;
     for (size_t i = 0; i < n; i += QN_QK, p += Q5_1_BYTES, src += QN_QK) {
         float min, max;

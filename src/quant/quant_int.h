@@ -104,6 +104,7 @@ qn_decode_fn qn_decode_tq1_0, qn_decode_tq2_0, qn_decode_mxfp4, qn_decode_nvfp4,
 
 qn_encode_fn qn_encode_f32, qn_encode_f16, qn_encode_bf16;
 qn_encode_fn qn_encode_q4_0, qn_encode_q4_1, qn_encode_q5_0, qn_encode_q5_1, qn_encode_q8_0, qn_encode_q8_1;
-qn_encode_fn qn_encode_q8_k, qn_encode_tq1_0, qn_encode_tq2_0, qn_encode_mxfp4;
+qn_encode_fn qn_encode_q2_k, qn_encode_q3_k, qn_encode_q4_k, qn_encode_q5_k, qn_encode_q6_k, qn_encode_iq4_nl;
+qn_encode_fn qn_encode_iq4_xs, qn_encode_q8_k, qn_encode_tq1_0, qn_encode_tq2_0, qn_encode_mxfp4;
 
 #endif
