@@ -1,0 +1,64 @@
+/* The objects behind quern.h. Private to engine. SPDX-License-Identifier: MIT */
+#ifndef QN_ENGINE_ENGINE_INT_H
+#define QN_ENGINE_ENGINE_INT_H
+
+#include "backend/backend.h"
+#include "backend/cpu/kernels.h"
+#include "base/alloc.h"
+#include "base/pool.h"
+#include "gguf/gguf.h"
+#include "kv/kv.h"
+#include "model/net.h"
+#include "text/tokenizer.h"
+
+/* Ceilings of session options; far above use, low enough that sizes computed from them stay inside 64 bits. */
+#define QN_MAX_BATCH 65536
+#define QN_MAX_SEQS 4096
+
+struct qn_runtime {
+    qn_budget *budget;
+    qn_pool *pool;
+    qn_kernels kernels;
+    qn_backend *cpu;
+};
+
+struct qn_model {
+    qn_runtime *rt;
+    qn_gguf *gguf;
+    qn_tokenizer *tokenizer;
+    qn_net *net; /* NULL: vocabulary only */
+    char name[128];
+    char arch[32];
+};
+
+/* A sequence is in use (`is_open`) from qn_seq_open() to qn_seq_close(); slots are reused. */
+struct qn_seq {
+    qn_session *session;
+    qn_kv_seq kv;
+    bool is_open, in_step;
+};
+
+struct qn_session {
+    qn_model *model;
+    qn_session_options opt; /* with every 0 replaced */
+    qn_kv_layout layout;
+    qn_kv *kv;
+    qn_exec *exec;
+    qn_seq *seqs; /* opt.n_seqs slots */
+
+    /* The step being built; sized for n_batch rows and n_seqs sequences. */
+    int32_t *token;
+    uint32_t *pos, *row_seq, *out_rows;
+    qn_step_seq *step_seqs;
+    qn_step_item **step_items; /* the item behind each of step_seqs */
+    qn_step_rows rows;
+
+    float *logits; /* opt.n_logits rows */
+    uint32_t n_logits;
+    atomic_bool stop;
+};
+
+/* session.c: the plan as text, for `inspect --plan`. QN_ENOMEM, QN_EFULL. */
+qn_status qn_session_describe(const qn_session *s, qn_buf *out);
+
+#endif

@@ -1,0 +1,91 @@
+/* Opening a model file. SPDX-License-Identifier: MIT */
+#include "engine/engine_int.h"
+
+#include "backend/cpu/selfcheck.h"
+
+void qn_model_options_init(qn_model_options *o) { *o = (qn_model_options){0}; }
+
+static void copy_str(char *out, size_t cap, qn_str s)
+{
+    size_t n = s.len < cap - 1 ? s.len : cap - 1;
+    memcpy(out, s.data, n);
+    out[n] = '\0';
+}
+
+static qn_status load(qn_model *m, const char *path, const qn_model_options *o, qn_error *err)
+{
+    qn_str s;
+    QN_TRY(qn_gguf_open(path, m->rt->budget, &m->gguf, err));
+    if (qn_gguf_get_str(m->gguf, "general.name", &s, NULL) == QN_OK) {
+        copy_str(m->name, sizeof(m->name), s);
+    }
+    if (qn_gguf_get_str(m->gguf, "general.architecture", &s, NULL) == QN_OK) {
+        copy_str(m->arch, sizeof(m->arch), s);
+    }
+    QN_TRY(qn_tokenizer_open(m->gguf, m->rt->budget, &m->tokenizer, err));
+    if (o->vocab_only) {
+        return QN_OK;
+    }
+    if (qn_gguf_n_tensors(m->gguf) == 0) {
+        return qn_fail(err, QN_EFORMAT, "the file has a vocabulary but no tensors");
+    }
+    QN_TRY(qn_net_open(m->gguf, m->rt->budget, &m->net, err));
+    bool used[QN_TYPE_COUNT];
+    qn_net_types(m->net, used);
+    QN_TRY(qn_kernels_self_check(&m->rt->kernels, used, err));
+    if (qn_gguf_damaged(m->gguf)) {
+        return qn_fail(err, QN_EDAMAGED, "%s was cut short while it was read", path);
+    }
+    return QN_OK;
+}
+
+qn_status qn_model_open(qn_runtime *rt, const char *path, const qn_model_options *o, qn_model **out, qn_error *err)
+{
+    const qn_model_options none = {0};
+    qn_model *m = qn_zalloc(rt->budget, "model", sizeof(*m));
+    if (m == NULL) {
+        return qn_fail(err, QN_ENOMEM, "no memory for the model");
+    }
+    m->rt = rt;
+    qn_status status = load(m, path, o == NULL ? &none : o, err);
+    if (status != QN_OK) {
+        qn_model_close(m);
+        return status;
+    }
+    *out = m;
+    return QN_OK;
+}
+
+void qn_model_close(qn_model *m)
+{
+    if (m == NULL) {
+        return;
+    }
+    qn_net_close(m->net);
+    qn_tokenizer_close(m->tokenizer);
+    qn_gguf_close(m->gguf);
+    qn_free(m);
+}
+
+void qn_model_get_info(const qn_model *m, qn_model_info *out)
+{
+    *out = (qn_model_info){
+        .architecture = m->arch,
+        .name = m->name,
+        .n_vocab = m->net != NULL ? m->net->n_vocab : qn_tokenizer_n_vocab(m->tokenizer),
+        .file_bytes = qn_gguf_file_bytes(m->gguf),
+        .bos = qn_tokenizer_bos(m->tokenizer),
+        .eos = qn_tokenizer_eos(m->tokenizer),
+        .adds_bos = qn_tokenizer_adds_bos(m->tokenizer),
+    };
+    for (size_t i = 0; i < qn_gguf_n_tensors(m->gguf); i++) {
+        const qn_gguf_tensor *t = qn_gguf_tensor_at(m->gguf, i);
+        out->n_params += t->ne[0] * t->ne[1] * t->ne[2] * t->ne[3];
+        out->weight_bytes += t->bytes;
+    }
+    if (m->net != NULL) {
+        out->n_ctx_train = m->net->hp.n_ctx_train;
+        out->n_embd = m->net->hp.n_embd;
+        out->n_layers = m->net->hp.n_layers;
+    }
+}

@@ -1,0 +1,207 @@
+/* Sessions: checking the options, reserving what steps need; and opening and closing sequences.
+ * SPDX-License-Identifier: MIT */
+#include "engine/engine_int.h"
+
+#include "base/checked.h"
+
+void qn_session_options_init(qn_session_options *o) { *o = (qn_session_options){0}; }
+
+static void set_default(uint32_t *v, uint32_t value)
+{
+    if (*v == 0) {
+        *v = value;
+    }
+}
+
+static qn_status in_range(const char *name, uint64_t v, uint64_t max, qn_error *err)
+{
+    return v <= max ? QN_OK
+                    : qn_fail(err, QN_EINVAL, "%s: %llu is above %llu", name, (unsigned long long)v,
+                              (unsigned long long)max);
+}
+
+static qn_status settle_options(const qn_model *m, qn_session_options *o, qn_error *err)
+{
+    set_default(&o->n_ctx, m->net->hp.n_ctx_train);
+    set_default(&o->n_seqs, 1);
+    set_default(&o->n_batch, 512);
+    set_default(&o->page_tokens, 32);
+    QN_TRY(in_range("n_ctx", o->n_ctx, QN_MAX_CTX, err));
+    QN_TRY(in_range("n_seqs", o->n_seqs, QN_MAX_SEQS, err));
+    QN_TRY(in_range("n_batch", o->n_batch, QN_MAX_BATCH, err));
+    QN_TRY(in_range("page_tokens", o->page_tokens, 256, err));
+    if (o->page_tokens % 8 != 0) {
+        return qn_fail(err, QN_EINVAL, "page_tokens: %u is not a multiple of 8", o->page_tokens);
+    }
+    uint64_t most = (uint64_t)o->n_ctx * o->n_seqs; /* no step can have more rows */
+    if (o->n_batch > most) {
+        o->n_batch = (uint32_t)most;
+    }
+    set_default(&o->n_logits, o->n_seqs < o->n_batch ? o->n_seqs : o->n_batch);
+    QN_TRY(in_range("n_logits", o->n_logits, o->n_batch, err));
+    QN_TRY(in_range("n_threads", o->n_threads, qn_pool_threads(m->rt->pool), err));
+    set_default(&o->n_threads, qn_pool_threads(m->rt->pool));
+    return o->kv_type == QN_KV_F16 || o->kv_type == QN_KV_F32
+               ? QN_OK
+               : qn_fail(err, QN_EINVAL, "kv_type: %d is not known", (int)o->kv_type);
+}
+
+static qn_status open_kv(qn_session *s, qn_error *err)
+{
+    qn_session_options *o = &s->opt;
+    qn_type type = o->kv_type == QN_KV_F32 ? QN_TYPE_F32 : QN_TYPE_F16;
+    QN_TRY(qn_net_kv_layout(s->model->net, type, o->page_tokens, &s->layout, err));
+    uint64_t worst = qn_kv_worst_bytes(&s->layout, o->n_ctx, o->n_batch, o->n_seqs);
+    if (worst == UINT64_MAX) {
+        return qn_fail(err, QN_EINVAL, "n_ctx: the KV cache of %u sequences of %u tokens does not fit in 64 bits",
+                       o->n_seqs, o->n_ctx);
+    }
+    if (o->kv_bytes == 0 || o->kv_bytes > worst) {
+        o->kv_bytes = worst;
+    }
+    return qn_kv_open(&s->layout, o->kv_bytes, s->model->rt->budget, &s->kv, err);
+}
+
+static qn_status compile(qn_session *s, qn_error *err)
+{
+    qn_runtime *rt = s->model->rt;
+    qn_graph g;
+    qn_graph_init(&g, rt->budget, &s->layout);
+    qn_status status = qn_net_build(s->model->net, &g, err);
+    if (status == QN_OK) {
+        qn_exec_limits lim = {.n_rows = s->opt.n_batch, .n_out = s->opt.n_logits, .n_seqs = s->opt.n_seqs,
+                              .n_ctx = s->opt.n_ctx, .n_threads = s->opt.n_threads};
+        status = rt->cpu->ops->compile(rt->cpu, &g, &lim, &s->exec, err);
+    }
+    qn_graph_free(&g);
+    return status;
+}
+
+static qn_status reserve_step(qn_session *s, qn_error *err)
+{
+    qn_budget *b = s->model->rt->budget;
+    const qn_session_options *o = &s->opt;
+    s->seqs = qn_zalloc_array(b, "step", o->n_seqs, sizeof(*s->seqs));
+    s->token = qn_zalloc_array(b, "step", o->n_batch, sizeof(*s->token));
+    s->pos = qn_zalloc_array(b, "step", o->n_batch, sizeof(*s->pos));
+    s->row_seq = qn_zalloc_array(b, "step", o->n_batch, sizeof(*s->row_seq));
+    s->out_rows = qn_zalloc_array(b, "step", o->n_batch, sizeof(*s->out_rows));
+    s->step_seqs = qn_zalloc_array(b, "step", o->n_seqs, sizeof(*s->step_seqs));
+    s->step_items = qn_zalloc_array(b, "step", o->n_seqs, sizeof(*s->step_items));
+    uint64_t bytes = (uint64_t)o->n_logits * s->model->net->n_vocab * sizeof(float);
+    s->logits = bytes > SIZE_MAX ? NULL : qn_zalloc(b, "logits", (size_t)bytes);
+    if (s->seqs == NULL || s->token == NULL || s->pos == NULL || s->row_seq == NULL || s->out_rows == NULL ||
+        s->step_seqs == NULL || s->step_items == NULL || s->logits == NULL) {
+        return qn_fail(err, QN_ENOMEM, "no memory for steps of %u rows and %u rows of logits", o->n_batch, o->n_logits);
+    }
+    return QN_OK;
+}
+
+static qn_status open_all(qn_session *s, qn_error *err)
+{
+    QN_TRY(settle_options(s->model, &s->opt, err));
+    QN_TRY(open_kv(s, err));
+    QN_TRY(compile(s, err));
+    return reserve_step(s, err);
+}
+
+qn_status qn_session_open(qn_model *m, const qn_session_options *o, qn_session **out, qn_error *err)
+{
+    if (m->net == NULL) {
+        return qn_fail(err, QN_EINVAL, "the model was opened with vocab_only");
+    }
+    qn_session *s = qn_zalloc(m->rt->budget, "session", sizeof(*s));
+    if (s == NULL) {
+        return qn_fail(err, QN_ENOMEM, "no memory for the session");
+    }
+    s->model = m;
+    atomic_init(&s->stop, false);
+    if (o != NULL) {
+        s->opt = *o;
+    }
+    qn_status status = open_all(s, err);
+    if (status != QN_OK) {
+        qn_session_close(s);
+        return status;
+    }
+    *out = s;
+    return QN_OK;
+}
+
+void qn_session_close(qn_session *s)
+{
+    if (s == NULL) {
+        return;
+    }
+    for (uint32_t i = 0; s->seqs != NULL && i < s->opt.n_seqs; i++) {
+        qn_seq_close(&s->seqs[i]);
+    }
+    const qn_backend_ops *ops = s->model->rt->cpu->ops;
+    ops->exec_free(s->exec);
+    qn_kv_close(s->kv);
+    qn_free(s->layout.layers);
+    qn_free(s->seqs);
+    qn_free(s->token);
+    qn_free(s->pos);
+    qn_free(s->row_seq);
+    qn_free(s->out_rows);
+    qn_free(s->step_seqs);
+    qn_free(s->step_items);
+    qn_free(s->logits);
+    qn_free(s);
+}
+
+void qn_session_get_options(const qn_session *s, qn_session_options *out) { *out = s->opt; }
+
+qn_status qn_seq_open(qn_session *s, qn_seq **out, qn_error *err)
+{
+    for (uint32_t i = 0; i < s->opt.n_seqs; i++) {
+        qn_seq *q = &s->seqs[i];
+        if (!q->is_open) {
+            QN_TRY(qn_kv_seq_init(s->kv, &q->kv, s->opt.n_ctx, err));
+            q->session = s;
+            q->is_open = true;
+            *out = q;
+            return QN_OK;
+        }
+    }
+    return qn_fail(err, QN_EFULL, "all %u sequences are open", s->opt.n_seqs);
+}
+
+void qn_seq_close(qn_seq *q)
+{
+    if (q != NULL && q->is_open) {
+        qn_kv_seq_free(q->session->kv, &q->kv);
+        q->is_open = false;
+    }
+}
+
+uint32_t qn_seq_length(const qn_seq *q) { return q->kv.length; }
+
+qn_status qn_seq_truncate(qn_seq *q, uint32_t n_keep, qn_error *err)
+{
+    return qn_kv_seq_truncate(q->session->kv, &q->kv, n_keep, err);
+}
+
+/* ---- plan, for inspection -------------------------------------------------------------------------- */
+
+qn_status qn_session_describe(const qn_session *s, qn_buf *out)
+{
+    const qn_backend_ops *ops = s->model->rt->cpu->ops;
+    qn_buf_printf(out, "ops, in order; ops of one phase run without a barrier between them\n");
+    for (uint32_t i = 0; i < ops->n_ops(s->exec); i++) {
+        ops->describe_op(s->exec, i, out);
+        qn_buf_add_char(out, '\n');
+    }
+    qn_buf_printf(out, "\narena of %llu bytes\n%12s %12s %6s %6s  value\n",
+                  (unsigned long long)ops->arena_bytes(s->exec), "offset", "bytes", "first", "last");
+    for (uint32_t i = 0; i < ops->n_blocks(s->exec); i++) {
+        const char *name;
+        const qn_block *b = ops->block(s->exec, i, &name);
+        if (b->bytes != 0) {
+            qn_buf_printf(out, "%12llu %12llu %6u %6u  %s\n", (unsigned long long)b->offset,
+                          (unsigned long long)b->bytes, b->first, b->last, name);
+        }
+    }
+    return out->status;
+}

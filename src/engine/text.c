@@ -1,0 +1,156 @@
+/* quern.h's calls for text, sampling and streams: thin over text and sample. SPDX-License-Identifier: MIT */
+#include "engine/engine_int.h"
+
+#include "sample/sampler.h"
+#include "text/stream.h"
+
+#define MAX_TOKEN_TEXT (1u << 20) /* bytes that one token may become; the longest known have under 512 */
+
+qn_status qn_tokenize(const qn_model *m, const char *text, size_t n_bytes, unsigned flags, int32_t *ids, size_t cap,
+                      size_t *n_ids, qn_error *err)
+{
+    return qn_tokenizer_encode(m->tokenizer, text, n_bytes, flags, ids, cap, n_ids, err);
+}
+
+qn_status qn_detokenize(const qn_model *m, const int32_t *ids, size_t n_ids, unsigned flags, char *text, size_t cap,
+                        size_t *n_bytes, qn_error *err)
+{
+    qn_buf out;
+    qn_buf_init(&out, m->rt->budget, "text", SIZE_MAX);
+    qn_status status = qn_tokenizer_decode(m->tokenizer, ids, n_ids, flags, &out, err);
+    if (status == QN_OK) {
+        *n_bytes = out.len;
+        if (out.len > cap) {
+            status = qn_fail(err, QN_ERANGE, "the text has %zu bytes, the buffer %zu", out.len, cap);
+        } else if (out.len != 0) {
+            memcpy(text, out.data, out.len);
+        }
+    }
+    qn_buf_free(&out);
+    return status;
+}
+
+bool qn_token_is_end(const qn_model *m, int32_t id) { return qn_tokenizer_is_end(m->tokenizer, id); }
+
+/* ---- samplers --------------------------------------------------------------------------------------- */
+
+struct qn_sampler {
+    qn_chain *chain;
+};
+
+static uint32_t vocab_of(const qn_model *m)
+{
+    return m->net != NULL ? m->net->n_vocab : qn_tokenizer_n_vocab(m->tokenizer);
+}
+
+qn_status qn_sampler_open(const qn_model *m, const qn_sampler_options *o, qn_sampler **out, qn_error *err)
+{
+    qn_sampler *s = qn_zalloc(m->rt->budget, "sampler", sizeof(*s));
+    if (s == NULL) {
+        return qn_fail(err, QN_ENOMEM, "no memory for the sampler");
+    }
+    qn_status status = qn_chain_open(o, vocab_of(m), m->rt->budget, &s->chain, err);
+    if (status != QN_OK) {
+        qn_free(s);
+        return status;
+    }
+    *out = s;
+    return QN_OK;
+}
+
+void qn_sampler_close(qn_sampler *s)
+{
+    if (s != NULL) {
+        qn_chain_close(s->chain);
+        qn_free(s);
+    }
+}
+
+qn_status qn_sampler_pick(qn_sampler *s, const float *logits, int32_t *id, float *logprob, qn_error *err)
+{
+    return qn_chain_pick(s->chain, logits, id, logprob, err);
+}
+
+void qn_sampler_accept(qn_sampler *s, const int32_t *ids, size_t n_ids) { qn_chain_accept(s->chain, ids, n_ids); }
+
+void qn_logprobs_top(const qn_model *m, const float *logits, size_t n, int32_t *ids, float *logprobs)
+{
+    qn_top_logprobs(logits, vocab_of(m), n, ids, logprobs);
+}
+
+/* ---- streams ---------------------------------------------------------------------------------------- */
+
+struct qn_stream {
+    const qn_model *model;
+    qn_text_stream *text;
+    qn_buf bytes, out;
+};
+
+static qn_status open_text_stream(qn_stream *st, const char *const *stops, size_t n_stops, qn_error *err)
+{
+    qn_str views[QN_STREAM_MAX_STOPS];
+    if (n_stops > QN_STREAM_MAX_STOPS) {
+        return qn_fail(err, QN_EINVAL, "stop: %zu strings, at most %d", n_stops, QN_STREAM_MAX_STOPS);
+    }
+    for (size_t i = 0; i < n_stops; i++) {
+        views[i] = qn_str_of(stops[i]);
+    }
+    return qn_text_stream_open(views, n_stops, st->model->rt->budget, &st->text, err);
+}
+
+qn_status qn_stream_open(const qn_model *m, const char *const *stops, size_t n_stops, qn_stream **out, qn_error *err)
+{
+    qn_budget *b = m->rt->budget;
+    qn_stream *st = qn_zalloc(b, "stream", sizeof(*st));
+    if (st == NULL) {
+        return qn_fail(err, QN_ENOMEM, "no memory for the stream");
+    }
+    st->model = m;
+    qn_buf_init(&st->bytes, b, "stream", MAX_TOKEN_TEXT);
+    /* invalid bytes may treble in length; held-back text comes on top */
+    qn_buf_init(&st->out, b, "stream", 3 * MAX_TOKEN_TEXT + QN_STREAM_MAX_STOP_BYTES);
+    qn_status status = open_text_stream(st, stops, n_stops, err);
+    if (status != QN_OK) {
+        qn_stream_close(st);
+        return status;
+    }
+    *out = st;
+    return QN_OK;
+}
+
+void qn_stream_close(qn_stream *st)
+{
+    if (st != NULL) {
+        qn_text_stream_close(st->text);
+        qn_buf_free(&st->bytes);
+        qn_buf_free(&st->out);
+        qn_free(st);
+    }
+}
+
+static qn_status give(qn_stream *st, qn_status status, const char **text, size_t *n_bytes, qn_error *err)
+{
+    if (status == QN_OK) {
+        status = st->out.status;
+    }
+    if (status != QN_OK) {
+        return qn_fail(err, status, "the text of a token does not fit in the stream");
+    }
+    *text = st->out.data;
+    *n_bytes = st->out.len;
+    return QN_OK;
+}
+
+qn_status qn_stream_push(qn_stream *st, int32_t id, const char **text, size_t *n_bytes, bool *stopped, qn_error *err)
+{
+    qn_buf_clear(&st->bytes);
+    qn_buf_clear(&st->out);
+    QN_TRY(qn_tokenizer_decode_token(st->model->tokenizer, id, 0, false, &st->bytes, err));
+    return give(st, qn_text_stream_push(st->text, st->bytes.data, st->bytes.len, &st->out, stopped), text, n_bytes, err);
+}
+
+qn_status qn_stream_finish(qn_stream *st, const char **text, size_t *n_bytes, qn_error *err)
+{
+    qn_buf_clear(&st->out);
+    return give(st, qn_text_stream_finish(st->text, &st->out), text, n_bytes, err);
+}

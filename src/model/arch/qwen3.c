@@ -1,0 +1,34 @@
+/* Qwen 3: a norm on every head of Q and K before the rotation, heads wider than n_embd / n_heads.
+ * SPDX-License-Identifier: MIT */
+#include "model/arch/archs.h"
+
+static qn_status read(const qn_gguf *g, qn_hparams *hp, qn_error *err)
+{
+    (void)g;
+    (void)err;
+    hp->window = 0; /* the published models state one and do not use it */
+    return QN_OK;
+}
+
+static void bind(qn_net *net, qn_binder *b)
+{
+    net->rope.neox = true;
+    for (uint32_t i = 0; i < net->hp.n_layers; i++) {
+        qn_net_layer *l = &net->layers[i];
+        b->i_layer = (int32_t)i;
+        qn_bind_attention(net, b, l);
+        l->q_norm = qn_bind_vector(b, "attn_q_norm", net->hp.head_dim);
+        l->k_norm = qn_bind_vector(b, "attn_k_norm", net->hp.head_dim);
+        qn_bind_ffn(net, b, l);
+        l->rope = &net->rope;
+    }
+}
+
+static void build(const qn_net *net, qn_graph *g)
+{
+    qn_val x = qn_graph_embed(g, "embd", net->token_embd);
+    x = qn_block_layers(net, g, QN_SILU, x);
+    qn_block_head(net, g, x);
+}
+
+const qn_arch qn_arch_qwen3 = {"qwen3", read, bind, build};

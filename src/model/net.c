@@ -1,0 +1,122 @@
+/* Loading a network. SPDX-License-Identifier: MIT */
+#include "model/net.h"
+
+void qn_net_close(qn_net *net)
+{
+    if (net == NULL) {
+        return;
+    }
+    qn_rope_free(&net->rope);
+    qn_rope_free(&net->rope_local);
+    qn_free(net->layers);
+    qn_free(net->weights);
+    qn_free(net);
+}
+
+static qn_status find_vocab(const qn_gguf *g, qn_net *net, qn_error *err)
+{
+    const qn_gguf_tensor *t = qn_gguf_find_tensor(g, "token_embd.weight");
+    if (t == NULL) {
+        return qn_fail(err, QN_ENOTFOUND, "tensor 'token_embd.weight': missing");
+    }
+    if (t->ne[1] > INT32_MAX) {
+        return qn_fail(err, QN_EFORMAT, "tensor 'token_embd.weight': %llu rows", (unsigned long long)t->ne[1]);
+    }
+    net->n_vocab = (uint32_t)t->ne[1];
+    const qn_gguf_kv *tokens = qn_gguf_find(g, "tokenizer.ggml.tokens");
+    if (tokens != NULL && tokens->n_items > net->n_vocab) {
+        return qn_fail(err, QN_EFORMAT, "tokenizer.ggml.tokens: %llu tokens, but token_embd.weight has %u rows",
+                       (unsigned long long)tokens->n_items, net->n_vocab);
+    }
+    return QN_OK;
+}
+
+static qn_status load(qn_net *net, const qn_gguf *g, qn_error *err)
+{
+    QN_TRY(qn_hparams_read(g, &net->hp, err));
+    net->arch = qn_arch_find(qn_str_of(net->hp.arch));
+    if (net->arch == NULL) {
+        return qn_fail(err, QN_EUNSUPPORTED, "general.architecture: '%s' is not known", net->hp.arch);
+    }
+    QN_TRY(net->arch->read(g, &net->hp, err));
+    QN_TRY(find_vocab(g, net, err));
+    net->layers = qn_zalloc_array(net->budget, "weights", net->hp.n_layers, sizeof(*net->layers));
+    net->weights = qn_zalloc_array(net->budget, "weights", qn_gguf_n_tensors(g), sizeof(*net->weights));
+    if (net->layers == NULL || net->weights == NULL) {
+        return qn_fail(err, QN_ENOMEM, "no memory for the weight table");
+    }
+    qn_binder b;
+    qn_binder_init(&b, g, net->weights);
+    qn_bind_ends(net, &b);
+    net->arch->bind(net, &b);
+    return qn_binder_finish(&b, err);
+}
+
+/* The rotary settings depend on a bound weight (the factors), so they come last; layers already point at them. */
+static qn_status init_ropes(qn_net *net, qn_error *err)
+{
+    const qn_hparams *hp = &net->hp;
+    bool neox = net->rope.neox;
+    QN_TRY(qn_rope_init(&net->rope, hp, hp->freq_base, neox, false, net->rope_factors, net->budget, err));
+    return qn_rope_init(&net->rope_local, hp, hp->freq_base_local, neox, true, net->rope_factors, net->budget, err);
+}
+
+qn_status qn_net_open(const qn_gguf *g, qn_budget *b, qn_net **out, qn_error *err)
+{
+    qn_net *net = qn_zalloc(b, "weights", sizeof(*net));
+    if (net == NULL) {
+        return qn_fail(err, QN_ENOMEM, "no memory for the model");
+    }
+    net->budget = b;
+    qn_status status = load(net, g, err);
+    if (status == QN_OK) {
+        status = init_ropes(net, err);
+    }
+    if (status != QN_OK) {
+        qn_net_close(net);
+        return status;
+    }
+    *out = net;
+    return QN_OK;
+}
+
+qn_status qn_net_kv_layout(const qn_net *net, qn_type type, uint32_t page_tokens, qn_kv_layout *kv, qn_error *err)
+{
+    *kv = (qn_kv_layout){.type = type, .page_tokens = page_tokens, .n_layers = net->hp.n_layers};
+    kv->layers = qn_zalloc_array(net->budget, "kv", kv->n_layers, sizeof(*kv->layers));
+    if (kv->layers == NULL) {
+        return qn_fail(err, QN_ENOMEM, "no memory for the KV layout");
+    }
+    for (uint32_t i = 0; i < kv->n_layers; i++) {
+        kv->layers[i] = (qn_kv_layer){.window = net->layers[i].window, .n_heads = net->hp.n_kv_heads,
+                                      .head_dim = net->hp.head_dim, .v_dim = net->hp.v_dim};
+    }
+    qn_status status = qn_kv_layout_plan(kv, err);
+    if (status != QN_OK) {
+        qn_free(kv->layers);
+        kv->layers = NULL;
+    }
+    return status;
+}
+
+qn_status qn_net_build(const qn_net *net, qn_graph *g, qn_error *err)
+{
+    net->arch->build(net, g);
+    return qn_graph_status(g, err);
+}
+
+void qn_net_types(const qn_net *net, bool used[QN_TYPE_COUNT])
+{
+    memset(used, 0, sizeof(bool) * QN_TYPE_COUNT);
+    used[net->token_embd->type] = used[net->output->type] = true;
+    for (uint32_t i = 0; i < net->hp.n_layers; i++) {
+        const qn_net_layer *l = &net->layers[i];
+        const qn_weight *const all[] = {l->q,    l->k,      l->v,            l->o,          l->gate, l->up,
+                                        l->down, l->router, l->gate_experts, l->up_experts, l->down_experts};
+        for (size_t k = 0; k < sizeof(all) / sizeof(all[0]); k++) {
+            if (all[k] != NULL) {
+                used[all[k]->type] = true;
+            }
+        }
+    }
+}
