@@ -5,7 +5,9 @@
 #include "base/alloc.h"
 
 #include <pthread.h>
+#include <signal.h>
 #include <sys/mman.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #define MIB ((size_t)1 << 20)
@@ -183,7 +185,7 @@ static void test_owners(void **state)
     const char *name = NULL;
     uint64_t bytes = 0;
     assert_false(qn_budget_owner(b, 0, &name, &bytes));
-    char names[70][8], again[8] = "n3";
+    char names[70][16], again[16] = "n3";
     for (int i = 0; i < 70; i++) {
         snprintf(names[i], sizeof(names[i]), "n%d", i);
         assert_int_equal(qn_budget_charge(b, names[i], 100 + (uint64_t)i), QN_OK);
@@ -235,6 +237,38 @@ static void test_fail_at(void **state)
     qn_free(c);
     qn_free(d);
     assert_int_equal(qn_alloc_live(), live);
+}
+
+static void test_debug_builds_notice_misuse(void **state)
+{
+    (void)state;
+#if defined(NDEBUG) || defined(__SANITIZE_ADDRESS__)
+    QN_TEST_SKIP("only debug builds without the address sanitizer have canaries");
+#else
+    enum { WRITE_AFTER, RELEASE_TOO_MUCH, CLOSE_IN_USE, N_CASES };
+    for (int i = 0; i < N_CASES; i++) {
+        pid_t pid = fork();
+        assert_true(pid >= 0);
+        if (pid == 0) {
+            signal(SIGABRT, SIG_DFL);
+            assert_non_null(freopen("/dev/null", "w", stderr));
+            qn_budget *b = open_budget(0);
+            unsigned char *volatile p = qn_alloc(b, "test", 100);
+            if (i == WRITE_AFTER) {
+                p[100] = 1;
+                qn_free(p);
+            } else if (i == RELEASE_TOO_MUCH) {
+                qn_budget_release(b, "test", 1000);
+            } else {
+                qn_budget_close(b);
+            }
+            _exit(0);
+        }
+        int status = 0;
+        assert_int_equal(waitpid(pid, &status, 0), pid);
+        assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGABRT);
+    }
+#endif
 }
 
 /* ---- many threads, one budget ---- */
@@ -308,6 +342,7 @@ int main(void)
         cmocka_unit_test(test_no_limit_still_counts),
         cmocka_unit_test(test_owners),
         cmocka_unit_test(test_fail_at),
+        cmocka_unit_test(test_debug_builds_notice_misuse),
         cmocka_unit_test(test_many_threads),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -8,6 +8,9 @@
 
 #include <pthread.h>
 #include <signal.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 static qn_pool *open_pool(uint32_t n_threads)
 {
@@ -84,6 +87,15 @@ static void test_sizes(void **state)
     assert_null(p);
     p = open_pool(0);
     assert_int_equal(qn_pool_threads(p), qn_pool_default_threads());
+    qn_pool_close(p);
+    p = open_pool(QN_POOL_MAX_THREADS);
+    static visits v;
+    memset(&v, 0, sizeof(v));
+    qn_pool_run(p, 0, visit, &v);
+    qn_pool_run(p, QN_POOL_MAX_THREADS - 1, visit, &v);
+    for (uint32_t i = 0; i < QN_POOL_MAX_THREADS; i++) {
+        assert_int_equal(v.n_visits[i], i < QN_POOL_MAX_THREADS - 1 ? 2 : 1);
+    }
     qn_pool_close(p);
 }
 
@@ -302,6 +314,33 @@ static void test_no_memory(void **state)
     assert_int_equal(qn_alloc_live(), live);
 }
 
+/* In a child that has no room for the stacks of 100 threads. */
+static void test_no_threads(void **state)
+{
+    (void)state;
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+    QN_TEST_SKIP("sanitizers need more addresses than a limit leaves");
+#else
+    pid_t pid = fork();
+    assert_true(pid >= 0);
+    if (pid == 0) {
+        struct rlimit limit = {.rlim_cur = 64u << 20, .rlim_max = 64u << 20};
+        qn_pool *p = NULL;
+        qn_error err = {0};
+        uint64_t live = qn_alloc_live();
+        bool good = setrlimit(RLIMIT_AS, &limit) == 0 && qn_pool_open(100, &p, &err) == QN_EIO && p == NULL &&
+                    strstr(err.what, "of 100") != NULL && qn_alloc_live() == live;
+        /* The ones that had started have ended and given their stacks back. */
+        good = good && qn_pool_open(3, &p, &err) == QN_OK;
+        qn_pool_close(p);
+        _exit(good ? 0 : 1);
+    }
+    int status = 0;
+    assert_int_equal(waitpid(pid, &status, 0), pid);
+    assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+#endif
+}
+
 static void test_open_and_close(void **state)
 {
     (void)state;
@@ -382,6 +421,7 @@ int main(void)
         cmocka_unit_test(test_callers_take_turns),
         cmocka_unit_test(test_run_allocates_nothing),
         cmocka_unit_test(test_no_memory),
+        cmocka_unit_test(test_no_threads),
         cmocka_unit_test(test_open_and_close),
         cmocka_unit_test(test_workers_leave_signals_to_others),
         cmocka_unit_test(test_park),
