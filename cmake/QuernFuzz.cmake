@@ -10,3 +10,15 @@ foreach(file IN LISTS fuzz_files)
     target_link_options(${noun} PRIVATE -fsanitize=fuzzer)
     set_target_properties(${noun} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/fuzz)
 endforeach()
+
+
+# tests/fuzz/<layer>/corpus.c writes the seeds of that layer's fuzzers into a folder: fuzz/<layer>_corpus FOLDER.
+file(GLOB_RECURSE corpus_files CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/tests/fuzz/corpus.c)
+foreach(file IN LISTS corpus_files)
+    file(RELATIVE_PATH relative ${CMAKE_SOURCE_DIR}/tests/fuzz ${file})
+    string(REGEX REPLACE "/.*" "" layer ${relative})
+    add_executable(${layer}_corpus ${file})
+    target_include_directories(${layer}_corpus PRIVATE ${CMAKE_SOURCE_DIR}/src)
+    target_link_libraries(${layer}_corpus PRIVATE quern_${layer})
+    set_target_properties(${layer}_corpus PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/fuzz)
+endforeach()
