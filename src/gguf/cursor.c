@@ -6,36 +6,6 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-bool qn_gguf_take(qn_gguf_cursor *c, uint64_t n, const uint8_t **out)
-{
-    if (n > qn_gguf_left(c)) {
-        return false;
-    }
-    *out = c->data + c->at;
-    c->at += n;
-    return true;
-}
-
-bool qn_gguf_take_u32(qn_gguf_cursor *c, uint32_t *out)
-{
-    const uint8_t *p;
-    if (!qn_gguf_take(c, sizeof(*out), &p)) {
-        return false;
-    }
-    memcpy(out, p, sizeof(*out));
-    return true;
-}
-
-bool qn_gguf_take_u64(qn_gguf_cursor *c, uint64_t *out)
-{
-    const uint8_t *p;
-    if (!qn_gguf_take(c, sizeof(*out), &p)) {
-        return false;
-    }
-    memcpy(out, p, sizeof(*out));
-    return true;
-}
-
 qn_status qn_gguf_fail_cut(const qn_gguf_cursor *c, uint64_t need, qn_error *err, const char *field, ...)
 {
     char name[160];
@@ -52,10 +22,23 @@ qn_status qn_gguf_fail_cut(const qn_gguf_cursor *c, uint64_t need, qn_error *err
                    name, expected, c->file_bytes);
 }
 
+/* True when each of eight bytes is 0x20..0x7e: adding to seven bits carries into the eighth for the others. */
+static bool are_plain_ascii(const char *s)
+{
+    const uint64_t ones = 0x0101010101010101, high = 0x80 * ones;
+    uint64_t x;
+    memcpy(&x, s, sizeof(x));
+    return ((x | (x + ones)) & high) == 0 && ((x + 0x60 * ones) & high) == high;
+}
+
 /* UTF-8 without control characters (C0, DEL, C1): a name goes to terminals and logs. */
 static bool is_plain_text(qn_str s)
 {
     for (size_t i = 0, n_char; i < s.len; i += n_char) {
+        if (s.len - i >= 8 && are_plain_ascii(s.data + i)) {
+            n_char = 8;
+            continue;
+        }
         uint8_t first = (uint8_t)s.data[i];
         n_char = qn_utf8_scan(s.data + i, s.len - i);
         if (n_char == 0 || first < 0x20 || first == 0x7f || (first == 0xc2 && (uint8_t)s.data[i + 1] < 0xa0)) {

@@ -18,7 +18,7 @@
 #define QN_GGUF_MAX_SHARDS 1024           /* parts of a split file */
 #define QN_GGUF_MAX_ALIGNMENT (1u << 16)  /* power of two; 32 is usual */
 #define QN_GGUF_MIN_ALIGNMENT 8           /* so that every element type of a tensor lies aligned */
-#define QN_GGUF_MAX_META (128u << 20)     /* bytes of metadata, all of which are walked; real files have under 32 MiB */
+#define QN_GGUF_MAX_META (64u << 20)      /* bytes of metadata, all of which are walked; real files have under 32 MiB */
 
 typedef enum qn_gguf_type {
     QN_GGUF_U8, QN_GGUF_I8, QN_GGUF_U16, QN_GGUF_I16, QN_GGUF_U32, QN_GGUF_I32, QN_GGUF_F32,

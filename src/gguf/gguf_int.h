@@ -31,10 +31,36 @@ typedef struct qn_gguf_cursor {
 
 static inline uint64_t qn_gguf_left(const qn_gguf_cursor *c) { return c->end - c->at; }
 
-/* False: fewer bytes are left; the cursor stays. */
-bool qn_gguf_take(qn_gguf_cursor *c, uint64_t n, const uint8_t **out);
-bool qn_gguf_take_u32(qn_gguf_cursor *c, uint32_t *out);
-bool qn_gguf_take_u64(qn_gguf_cursor *c, uint64_t *out);
+/* False: fewer bytes are left; the cursor stays. Inline, as a vocabulary has half a million strings. */
+static inline bool qn_gguf_take(qn_gguf_cursor *c, uint64_t n, const uint8_t **out)
+{
+    if (n > qn_gguf_left(c)) {
+        return false;
+    }
+    *out = c->data + c->at;
+    c->at += n;
+    return true;
+}
+
+static inline bool qn_gguf_take_u32(qn_gguf_cursor *c, uint32_t *out)
+{
+    const uint8_t *p;
+    if (!qn_gguf_take(c, sizeof(*out), &p)) {
+        return false;
+    }
+    memcpy(out, p, sizeof(*out));
+    return true;
+}
+
+static inline bool qn_gguf_take_u64(qn_gguf_cursor *c, uint64_t *out)
+{
+    const uint8_t *p;
+    if (!qn_gguf_take(c, sizeof(*out), &p)) {
+        return false;
+    }
+    memcpy(out, p, sizeof(*out));
+    return true;
+}
 
 /* QN_EFORMAT for a field that needs `need` bytes more than there are. */
 qn_status qn_gguf_fail_cut(const qn_gguf_cursor *c, uint64_t need, qn_error *err, const char *field, ...)

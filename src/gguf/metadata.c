@@ -33,13 +33,10 @@ static qn_status take_array(qn_gguf_cursor *c, qn_gguf_kv *array, unsigned depth
 static qn_status take_strings(qn_gguf_cursor *c, qn_str key, uint64_t n, qn_error *err)
 {
     for (uint64_t i = 0; i < n; i++) {
-        uint64_t len;
+        uint64_t len = 0;
         const uint8_t *p;
-        if (!qn_gguf_take_u64(c, &len)) {
-            return qn_gguf_fail_cut(c, sizeof(len), err, "%.*s: string %" PRIu64, QN_STR_ARG(key), i);
-        }
-        if (!qn_gguf_take(c, len, &p)) {
-            return qn_gguf_fail_cut(c, len, err, "%.*s: string %" PRIu64, QN_STR_ARG(key), i);
+        if (!qn_gguf_take_u64(c, &len) || !qn_gguf_take(c, len, &p)) {
+            return qn_gguf_fail_cut(c, len != 0 ? len : sizeof(len), err, "%.*s: string %" PRIu64, QN_STR_ARG(key), i);
         }
     }
     return QN_OK;

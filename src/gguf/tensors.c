@@ -94,59 +94,65 @@ static qn_status place_tensors(const qn_gguf_part *p, qn_gguf_tensor *tensors, s
     return QN_OK;
 }
 
-/* Moves order[i] down a heap with the greatest offset on top. */
-static void sift_down(const qn_gguf_tensor *tensors, uint32_t *order, size_t i, size_t n)
+/* Where a tensor begins; small and side by side, as sorting touches them in no order. */
+typedef struct place {
+    uint64_t offset;
+    uint32_t i_tensor;
+} place;
+
+/* Moves p[i] down a heap with the greatest offset on top. */
+static void sift_down(place *p, size_t i, size_t n)
 {
-    uint32_t moved = order[i];
+    place moved = p[i];
     for (size_t child; (child = 2 * i + 1) < n; i = child) {
-        if (child + 1 < n && tensors[order[child + 1]].offset > tensors[order[child]].offset) {
+        if (child + 1 < n && p[child + 1].offset > p[child].offset) {
             child++;
         }
-        if (tensors[order[child]].offset <= tensors[moved].offset) {
+        if (p[child].offset <= moved.offset) {
             break;
         }
-        order[i] = order[child];
+        p[i] = p[child];
     }
-    order[i] = moved;
+    p[i] = moved;
 }
 
 /* Heap sort: a hostile order costs it nothing extra, in time or in stack. */
-static void sort_by_offset(const qn_gguf_tensor *tensors, uint32_t *order, size_t n)
+static void sort_places(place *p, size_t n)
 {
     for (size_t i = n / 2; i > 0; i--) {
-        sift_down(tensors, order, i - 1, n);
+        sift_down(p, i - 1, n);
     }
     for (size_t i = n; i > 1; i--) {
-        uint32_t greatest = order[0];
-        order[0] = order[i - 1];
-        order[i - 1] = greatest;
-        sift_down(tensors, order, 0, i - 1);
+        place greatest = p[0];
+        p[0] = p[i - 1];
+        p[i - 1] = greatest;
+        sift_down(p, 0, i - 1);
     }
 }
 
 static qn_status check_overlap(qn_budget *b, const qn_gguf_tensor *tensors, size_t n, qn_error *err)
 {
-    uint32_t *order = qn_zalloc_array(b, QN_GGUF_OWNER, n, sizeof(*order));
-    if (order == NULL) {
+    place *places = qn_zalloc_array(b, QN_GGUF_OWNER, n, sizeof(*places));
+    if (places == NULL) {
         return qn_fail(err, QN_ENOMEM, "no memory to sort %zu tensors", n);
     }
     bool is_sorted = true;
     for (size_t i = 0; i < n; i++) {
-        order[i] = (uint32_t)i;
+        places[i] = (place){tensors[i].offset, (uint32_t)i};
         is_sorted = is_sorted && (i == 0 || tensors[i - 1].offset <= tensors[i].offset);
     }
     if (!is_sorted) {
-        sort_by_offset(tensors, order, n);
+        sort_places(places, n);
     }
     qn_status status = QN_OK;
     for (size_t i = 1; i < n && status == QN_OK; i++) {
-        const qn_gguf_tensor *before = &tensors[order[i - 1]], *t = &tensors[order[i]];
+        const qn_gguf_tensor *before = &tensors[places[i - 1].i_tensor], *t = &tensors[places[i].i_tensor];
         if (before->offset + before->bytes > t->offset) {
             status = qn_fail(err, QN_EFORMAT, "tensor '%.*s': its data overlap those of '%.*s'", QN_STR_ARG(t->name),
                              QN_STR_ARG(before->name));
         }
     }
-    qn_free(order);
+    qn_free(places);
     return status;
 }
 
