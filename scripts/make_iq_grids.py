@@ -30,8 +30,8 @@ def entries(cls, bits):
 
 def main():
     print("/* The code books of the IQ1, IQ2 and IQ3 formats; written by scripts/make_iq_grids.py, not by hand.")
-    print(" * An entry packs the indices of its elements, the first in the low bits; the comment lists what they stand for.")
-    print(" * SPDX-License-Identifier: MIT */")
+    print(" * An entry packs the indices of its elements, the first in the low bits; the comment lists what they stand")
+    print(" * for. SPDX-License-Identifier: MIT */")
     print('#include "quant/quant_int.h"')
     for cls, name, bits, what in GRIDS:
         words = list(entries(cls, bits))

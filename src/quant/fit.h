@@ -36,7 +36,7 @@ typedef struct qn_fit_form {
     int level_min, level_max;  /* levels are all whole numbers between, or indices into table */
     const int8_t *table;       /* NULL, or 16 rising levels */
     int scale_min, scale_max;  /* range of the whole scales; 1 to 1: the block has none */
-    int min_max;               /* affine: minima are 0 to min_max; 1 and scale_max 1: the minimum may have either sign */
+    int min_max;               /* affine: minima are 0 to min_max; if 1, always 1, and dmin may have either sign */
 } qn_fit_form;
 
 typedef struct qn_fit_result {

@@ -66,7 +66,10 @@ static wish fit_pair(const qn_fit_form *form, const float *x, const float *w)
             float from = low + level * (float)a / (N_LOW - 1);
             float to = high - level * (2.0f * (float)b / (N_HIGH - 1) - 1.0f);
             wish one;
-            float saved = to > from ? try_pair(form, x, w, (float)form->level_max / (to - from), -from, &one) : -INFINITY;
+            if (!(to > from)) {
+                continue;
+            }
+            float saved = try_pair(form, x, w, (float)form->level_max / (to - from), -from, &one);
             if (saved > most) {
                 most = saved;
                 best = one;

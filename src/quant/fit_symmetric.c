@@ -127,8 +127,7 @@ static void write_levels(const qn_fit *f, const qn_fit_form *form, float d, qn_f
         float inverse = qn_fit_inverse(d * (float)out->scale[s]);
         for (int i = s * form->sub_len; i < (s + 1) * form->sub_len; i++) {
             float t = f->x[i] * inverse;
-            out->q[i] = (int8_t)(form->table != NULL ? nearest_in(form->table, t)
-                                                     : (int)qn_fit_round(t, (float)form->level_min, (float)form->level_max));
+            out->q[i] = (int8_t)(form->table != NULL ? nearest_in(form->table, t) : (int)level_near(form, t));
         }
     }
 }

@@ -25,7 +25,7 @@ static float e8m0_half(uint8_t e)
     return f;
 }
 
-/* Half of an unsigned float with 4 bits of exponent and 3 of mantissa; the code of NaN counts as 0, bit 7 is ignored. */
+/* Half of an unsigned float of 4 bits of exponent and 3 of mantissa. The code of NaN counts as 0; bit 7 is ignored. */
 static float ue4m3_half(uint8_t e)
 {
     if (e == 0x7f) {

@@ -1,6 +1,6 @@
 /* The code books of the IQ1, IQ2 and IQ3 formats; written by scripts/make_iq_grids.py, not by hand.
- * An entry packs the indices of its elements, the first in the low bits; the comment lists what they stand for.
- * SPDX-License-Identifier: MIT */
+ * An entry packs the indices of its elements, the first in the low bits; the comment lists what they stand
+ * for. SPDX-License-Identifier: MIT */
 #include "quant/quant_int.h"
 
 /* IQ1_S and IQ1_M: -1, 0, 1 */
