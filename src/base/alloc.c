@@ -130,8 +130,8 @@ static qn_status charge(qn_budget *b, uint32_t i_owner, uint64_t bytes)
     } while (!atomic_compare_exchange_weak_explicit(&b->used, &used, sum, memory_order_relaxed, memory_order_relaxed));
     atomic_fetch_add_explicit(&b->owners[i_owner].bytes, bytes, memory_order_relaxed);
     uint64_t peak = atomic_load_explicit(&b->peak, memory_order_relaxed);
-    while (sum > peak && !atomic_compare_exchange_weak_explicit(&b->peak, &peak, sum, memory_order_relaxed,
-                                                                memory_order_relaxed)) {
+    while (sum > peak &&
+           !atomic_compare_exchange_weak_explicit(&b->peak, &peak, sum, memory_order_relaxed, memory_order_relaxed)) {
     }
     return QN_OK;
 }
@@ -213,7 +213,11 @@ static void *take(qn_budget *b, uint32_t i_owner, size_t bytes, bool zeroed)
         }
         return NULL;
     }
-    *k = (block){.magic = BLOCK_MAGIC, .bytes = bytes, .charged = total, .budget = b, .i_owner = i_owner,
+    *k = (block){.magic = BLOCK_MAGIC,
+                 .bytes = bytes,
+                 .charged = total,
+                 .budget = b,
+                 .i_owner = i_owner,
                  .from_pages = from_pages};
     if (zeroed && !from_pages) {
         memset(k + 1, 0, bytes);

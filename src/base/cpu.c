@@ -62,19 +62,17 @@ static void detect(qn_cpu *out)
     }
     out->avx2 = avx && fma && f16c && bit(b7, 5) && (saved & YMM) == YMM;
     out->avx_vnni = out->avx2 && bit(a71, 4);
-    out->avx512 =
-        out->avx2 && (saved & ZMM) == ZMM && bit(b7, 16) && bit(b7, 30) && bit(b7, 17) && bit(b7, 31);
+    out->avx512 = out->avx2 && (saved & ZMM) == ZMM && bit(b7, 16) && bit(b7, 30) && bit(b7, 17) && bit(b7, 31);
     out->avx512_vnni = out->avx512 && bit(c7, 11);
     out->avx512_bf16 = out->avx512 && bit(a71, 5);
-    out->amx_int8 =
-        out->avx512 && bit(d7, 24) && bit(d7, 25) && (saved & TILE) == TILE && qn_os_grant_amx();
+    out->amx_int8 = out->avx512 && bit(d7, 24) && bit(d7, 25) && (saved & TILE) == TILE && qn_os_grant_amx();
 }
 
 #elif defined(__aarch64__)
 
 static void detect(qn_cpu *out)
 {
-    out->neon = true; /* part of the architecture */
+    out->neon = true;                               /* part of the architecture */
     out->dotprod = (qn_os_hwcap(0) >> 20 & 1) != 0; /* HWCAP_ASIMDDP */
     out->i8mm = (qn_os_hwcap(1) >> 13 & 1) != 0;    /* HWCAP2_I8MM */
 }

@@ -3,7 +3,7 @@
 #include "base/json.h"
 
 #include "base/checked.h"
-#include "base/json_node.h"
+#include "base/json_int.h"
 #include "base/os.h"
 
 static bool is_container(const qn_json *v)

@@ -7,8 +7,7 @@
 #include "base/json.h"
 
 #include "base/checked.h"
-#include "base/json_node.h"
-#include "base/utf8_scan.h"
+#include "base/json_int.h"
 
 #include <assert.h>
 #include <string.h>
@@ -104,148 +103,18 @@ static void skip_space(reader *r)
     }
 }
 
-static bool is_digit(char c)
-{
-    return c >= '0' && c <= '9';
-}
-
-static int hex_digit(char c)
-{
-    return is_digit(c)              ? c - '0'
-           : (c >= 'a' && c <= 'f') ? c - 'a' + 10
-           : (c >= 'A' && c <= 'F') ? c - 'A' + 10
-                                    : -1;
-}
-
-/* The four digits after "\u". The text ends with NUL, which is no digit. -1: not four digits. */
-static int32_t read_hex4(const char *s)
-{
-    int32_t v = 0;
-    for (int i = 0; i < 4; i++) {
-        int digit = hex_digit(s[i]);
-        if (digit < 0) {
-            return -1;
-        }
-        v = v << 4 | digit;
-    }
-    return v;
-}
-
-static char *put_utf8(char *to, uint32_t cp)
-{
-    if (cp < 0x80) {
-        *to++ = (char)cp;
-    } else if (cp < 0x800) {
-        *to++ = (char)(0xC0 | cp >> 6);
-        *to++ = (char)(0x80 | (cp & 0x3F));
-    } else if (cp < 0x10000) {
-        *to++ = (char)(0xE0 | cp >> 12);
-        *to++ = (char)(0x80 | (cp >> 6 & 0x3F));
-        *to++ = (char)(0x80 | (cp & 0x3F));
-    } else {
-        *to++ = (char)(0xF0 | cp >> 18);
-        *to++ = (char)(0x80 | (cp >> 12 & 0x3F));
-        *to++ = (char)(0x80 | (cp >> 6 & 0x3F));
-        *to++ = (char)(0x80 | (cp & 0x3F));
-    }
-    return to;
-}
-
-/* "\uXXXX", perhaps twice, at *from: appends the character at *to. What it means is never longer than its text. */
-static qn_status read_unicode_escape(reader *r, char **from, char **to)
-{
-    char *s = *from;
-    int32_t unit = read_hex4(s + 2);
-    if (unit < 0) {
-        return fail_at(r, s, "\\u needs four hexadecimal digits");
-    }
-    uint32_t cp = (uint32_t)unit;
-    s += 6;
-    if (cp >= 0xDC00 && cp < 0xE000) {
-        return fail_at(r, *from, "the second half of a surrogate pair stands alone");
-    }
-    if (cp >= 0xD800 && cp < 0xDC00) {
-        int32_t low = s[0] == '\\' && s[1] == 'u' ? read_hex4(s + 2) : -1;
-        if (low < 0xDC00 || low > 0xDFFF) {
-            return fail_at(r, *from, "the first half of a surrogate pair stands alone");
-        }
-        cp = 0x10000 + ((cp - 0xD800) << 10 | ((uint32_t)low - 0xDC00));
-        s += 6;
-    }
-    *from = s;
-    *to = put_utf8(*to, cp);
-    return QN_OK;
-}
-
-/* The string at r->at, which is '"'. */
 static qn_status read_string(reader *r, qn_str *out)
 {
-    char *from = r->at + 1;
-    char *const start = from;
-    char *to = from;
-    for (;;) {
-        unsigned char c = (unsigned char)*from;
-        if (c == '"') {
-            break;
-        }
-        if (c < 0x20) {
-            return fail_at(r, from, from == r->end ? "a string has no end" : "a control character inside a string");
-        }
-        if (c != '\\') {
-            size_t len = qn_utf8_scan(from, (size_t)(r->end - from));
-            if (len == 0) {
-                return fail_at(r, from, "invalid UTF-8 inside a string");
-            }
-            if (to != from) {
-                memmove(to, from, len);
-            }
-            to += len;
-            from += len;
-            continue;
-        }
-        if (from[1] == 'u') {
-            QN_TRY(read_unicode_escape(r, &from, &to));
-            continue;
-        }
-        static const char names[] = "\"\\/bfnrt", values[] = "\"\\/\b\f\n\r\t";
-        const char *found = from[1] != '\0' ? strchr(names, from[1]) : NULL;
-        if (found == NULL) {
-            return fail_at(r, from, "an escape that JSON does not have");
-        }
-        *to++ = values[found - names];
-        from += 2;
-    }
-    *out = (qn_str){start, (size_t)(to - start)};
-    r->at = from + 1;
-    return QN_OK;
+    const char *why = qn_json_scan_string(&r->at, r->end, out);
+    return why == NULL ? QN_OK : fail_at(r, r->at, why);
 }
 
-static char *skip_digits(char *s)
+static qn_status read_number(reader *r, qn_str *out)
 {
-    while (is_digit(*s)) {
-        s++;
-    }
-    return s;
-}
-
-/* Moves r->at over a number. False: it is not one, and r->at stands where it breaks. */
-static bool skip_number(reader *r)
-{
-    char *digits = r->at + (*r->at == '-');
-    char *s = *digits == '0' ? digits + 1 : skip_digits(digits);
-    bool good = s > digits;
-    if (good && *s == '.') {
-        digits = s + 1;
-        s = skip_digits(digits);
-        good = s > digits;
-    }
-    if (good && (*s == 'e' || *s == 'E')) {
-        digits = s + 1 + (s[1] == '+' || s[1] == '-');
-        s = skip_digits(digits);
-        good = s > digits;
-    }
-    r->at = s;
-    return good;
+    char *start = r->at;
+    const char *why = qn_json_scan_number(&r->at);
+    *out = (qn_str){start, (size_t)(r->at - start)};
+    return why == NULL ? QN_OK : fail_at(r, r->at, why);
 }
 
 static bool skip_word(reader *r, const char *word)
@@ -268,12 +137,9 @@ static qn_status read_scalar(reader *r)
     if (*start == '"') {
         v.kind = QN_JSON_STRING;
         QN_TRY(read_string(r, &text));
-    } else if (*start == '-' || is_digit(*start)) {
+    } else if (*start == '-' || (*start >= '0' && *start <= '9')) {
         v.kind = QN_JSON_NUMBER;
-        if (!skip_number(r)) {
-            return fail_at(r, r->at, "a digit is missing");
-        }
-        text = (qn_str){start, (size_t)(r->at - start)};
+        QN_TRY(read_number(r, &text));
     } else if (skip_word(r, "true")) {
         v.kind = QN_JSON_BOOL;
         v.truth = true;

@@ -8,7 +8,6 @@
 #include <assert.h>
 #include <float.h>
 #include <math.h>
-#include <stdio.h>
 
 void qn_json_writer_init(qn_json_writer *w, qn_buf *out)
 {

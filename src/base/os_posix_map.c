@@ -21,7 +21,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define MAX_GUARDS 1024 /* as base/map.h promises: far more files than any split model has */
+#define MAX_GUARDS 1024    /* as base/map.h promises: far more files than any split model has */
 #define MAX_PATH_SHOWN 160 /* bytes: leaves room for the reason in an error's text */
 
 enum { FREE, TAKEN, LIVE };
@@ -49,8 +49,8 @@ static bool mend(struct guard *g, uintptr_t addr)
     atomic_fetch_add(&g->n_inside, 1);
     if (atomic_load(&g->state) == LIVE && addr >= atomic_load(&g->from) && addr < atomic_load(&g->to)) {
         uintptr_t page = addr & ~(atomic_load(&page_bytes) - 1);
-        void *got = mmap((void *)page, atomic_load(&g->to) - page, PROT_READ,
-                         MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
+        void *got =
+            mmap((void *)page, atomic_load(&g->to) - page, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
         if (got != MAP_FAILED) {
             atomic_store(atomic_load(&g->damaged), true);
             mended = true;

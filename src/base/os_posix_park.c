@@ -25,7 +25,10 @@ void qn_os_unpark_all(atomic_uint *word)
 
 #define N_BUCKETS 16 /* words that share one only wake each other early */
 
-#define BUCKET {PTHREAD_MUTEX_INITIALIZER, PTHREAD_COND_INITIALIZER}
+#define BUCKET                                              \
+    {                                                       \
+        PTHREAD_MUTEX_INITIALIZER, PTHREAD_COND_INITIALIZER \
+    }
 #define BUCKETS_4 BUCKET, BUCKET, BUCKET, BUCKET
 
 static struct bucket {

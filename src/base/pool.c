@@ -15,7 +15,6 @@
 #include "base/os.h"
 
 #include <assert.h>
-#include <stdio.h>
 
 #define COUNT_BITS 10
 #define COUNT_MASK ((UINT64_C(1) << COUNT_BITS) - 1)

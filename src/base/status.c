@@ -11,8 +11,8 @@
 const char *qn_status_name(qn_status code)
 {
     switch (code) {
-#define QN_STATUS_NAME(name, value, text)                                                                              \
-    case name:                                                                                                         \
+#define QN_STATUS_NAME(name, value, text) \
+    case name:                            \
         return #name;
         QN_STATUS_MAP(QN_STATUS_NAME)
 #undef QN_STATUS_NAME
@@ -23,8 +23,8 @@ const char *qn_status_name(qn_status code)
 const char *qn_status_text(qn_status code)
 {
     switch (code) {
-#define QN_STATUS_TEXT(name, value, text)                                                                              \
-    case name:                                                                                                         \
+#define QN_STATUS_TEXT(name, value, text) \
+    case name:                            \
         return text;
         QN_STATUS_MAP(QN_STATUS_TEXT)
 #undef QN_STATUS_TEXT

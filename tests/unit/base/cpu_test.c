@@ -138,9 +138,26 @@ static int remove_tree(void **state)
 {
     (void)state;
     static const char *const names[] = {
-        "v2/a/b/c/cpu.max", "v2/a/b/cpu.max", "v2/a/cpu.max", "v2/a/b/c", "v2/a/b", "v2/a", "v2",
-        "v1/cpu/x/cpu.cfs_quota_us", "v1/cpu/x/cpu.cfs_period_us", "v1/cpu/cpu.cfs_quota_us",
-        "v1/cpu/cpu.cfs_period_us", "v1/cpu/x", "v1/cpu", "v1", "top/cpu.max", "top", "odd/cpu.max", "odd", "groups", "",
+        "v2/a/b/c/cpu.max",
+        "v2/a/b/cpu.max",
+        "v2/a/cpu.max",
+        "v2/a/b/c",
+        "v2/a/b",
+        "v2/a",
+        "v2",
+        "v1/cpu/x/cpu.cfs_quota_us",
+        "v1/cpu/x/cpu.cfs_period_us",
+        "v1/cpu/cpu.cfs_quota_us",
+        "v1/cpu/cpu.cfs_period_us",
+        "v1/cpu/x",
+        "v1/cpu",
+        "v1",
+        "top/cpu.max",
+        "top",
+        "odd/cpu.max",
+        "odd",
+        "groups",
+        "",
     };
     int rc = 0;
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
@@ -159,16 +176,16 @@ static void test_cgroup_quota(void **state)
         const char *groups, *mounts;
         uint32_t n;
     } cases[] = {
-        {"0::/a\n", "v2", 3},                       /* 2.5 rounded up */
-        {"0::/a/b\n", "v2", 3},                     /* no own quota: the one above counts */
-        {"0::/a/b/c\n", "v2", 3},                   /* the tightest of all above */
-        {"0::/\n", "v2", UINT32_MAX},               /* no file at the root */
-        {"0::/elsewhere/deep\n", "top", 1},         /* a path of another namespace; a hundredth of a core */
-        {"0::/../../elsewhere\n", "top", 1},        /* the same, as newer kernels show it */
-        {"0::/\n", "odd", UINT32_MAX},              /* nonsense in the file */
-        {"4:cpu,cpuacct:/x\n", "v1", 4},            /* 3.00002 rounded up */
+        {"0::/a\n", "v2", 3},                /* 2.5 rounded up */
+        {"0::/a/b\n", "v2", 3},              /* no own quota: the one above counts */
+        {"0::/a/b/c\n", "v2", 3},            /* the tightest of all above */
+        {"0::/\n", "v2", UINT32_MAX},        /* no file at the root */
+        {"0::/elsewhere/deep\n", "top", 1},  /* a path of another namespace; a hundredth of a core */
+        {"0::/../../elsewhere\n", "top", 1}, /* the same, as newer kernels show it */
+        {"0::/\n", "odd", UINT32_MAX},       /* nonsense in the file */
+        {"4:cpu,cpuacct:/x\n", "v1", 4},     /* 3.00002 rounded up */
         {"7:memory:/x\n4:cpuacct,cpu:/x\n0::/\n", "v1", 4},
-        {"4:cpu:/\n", "v1", UINT32_MAX},            /* -1 is no quota */
+        {"4:cpu:/\n", "v1", UINT32_MAX}, /* -1 is no quota */
         {"4:cpuset:/x\n5:cpuacct:/x\n", "v1", UINT32_MAX},
         {"4:cpu\n\n:\n", "v1", UINT32_MAX},
     };

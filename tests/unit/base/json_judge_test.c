@@ -67,8 +67,9 @@ static bool load_judge(void)
 
 static void random_string(qn_random *r, char *out, size_t *len, bool is_key)
 {
-    static const char *const parts[] = {"a", "\xC3\xA9", "\xE2\x82\xAC", "\xF0\x9F\x98\x80", "\"", "\\", "/",
-                                        "\n", "\t", "\x01", "\x7F", " ", "{", "]", ","};
+    static const char *const parts[] = {
+        "a", "\xC3\xA9", "\xE2\x82\xAC", "\xF0\x9F\x98\x80", "\"", "\\", "/", "\n", "\t", "\x01", "\x7F", " ", "{",
+        "]", ","};
     *len = 0;
     size_t n = qn_random_below(r, 6);
     for (size_t i = 0; i < n; i++) {
@@ -153,7 +154,7 @@ static void damage(qn_random *r, char *text, size_t *len)
 static bool same(const qn_json *v, const json_t *j)
 {
     static const qn_json_kind kinds[] = {QN_JSON_OBJECT, QN_JSON_ARRAY, QN_JSON_STRING, QN_JSON_NUMBER,
-                                         QN_JSON_NUMBER, QN_JSON_BOOL, QN_JSON_BOOL, QN_JSON_NULL};
+                                         QN_JSON_NUMBER, QN_JSON_BOOL,  QN_JSON_BOOL,   QN_JSON_NULL};
     if (j == NULL || qn_json_kind_of(v) != kinds[j->type]) {
         return false;
     }

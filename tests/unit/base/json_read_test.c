@@ -22,7 +22,8 @@ static qn_json_doc *parse(const char *text)
 static void test_tree(void **state)
 {
     (void)state;
-    qn_json_doc *d = parse(" { \"b\" : [1, [2, 3], {}, \"x\"] ,\n\t\"a\":{\"k\":true,\"l\":false},\"n\":null , \"b2\":-1.5e3}\r\n");
+    qn_json_doc *d =
+        parse(" { \"b\" : [1, [2, 3], {}, \"x\"] ,\n\t\"a\":{\"k\":true,\"l\":false},\"n\":null , \"b2\":-1.5e3}\r\n");
     const qn_json *root = qn_json_root(d);
     assert_int_equal(qn_json_kind_of(root), QN_JSON_OBJECT);
     assert_int_equal(qn_json_count(root), 4);
@@ -240,7 +241,9 @@ static void test_errors_name_the_place(void **state)
         {"\xEF\xBB\xBF{}", "line 1, column 1: "},
         {"// x\n1", "line 1, column 1: "},
         {"'a'", "line 1, column 1: "},
-        {"\xC2\xA0""1", "line 1, column 1: "},
+        {"\xC2\xA0"
+         "1",
+         "line 1, column 1: "},
         {"\v1", "line 1, column 1: "},
     };
     uint64_t live = qn_alloc_live();
@@ -264,7 +267,8 @@ static void test_nul_bytes(void **state)
     static const struct {
         const char *text;
         size_t n;
-    } cases[] = {{"\0", 1}, {"1\0", 2}, {"1\0 ", 3}, {"\"a\0b\"", 5}, {"[1\0]", 4}, {"\"\\\0\"", 4}, {"\"\\u00\0041\"", 8}};
+    } cases[] = {{"\0", 1},    {"1\0", 2},      {"1\0 ", 3},          {"\"a\0b\"", 5},
+                 {"[1\0]", 4}, {"\"\\\0\"", 4}, {"\"\\u00\0041\"", 8}};
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         qn_json_doc *d = NULL;
         assert_int_equal(qn_json_parse(NULL, cases[i].text, cases[i].n, MANY, &d, NULL), QN_EFORMAT);
@@ -361,7 +365,8 @@ static void test_wide(void **state)
 }
 
 static const char *const sample =
-    "{\"messages\":[{\"role\":\"user\",\"content\":\"a\\u00e9\\n\"},{\"role\":\"tool\"}],\"n\":[1,2,3,4,5,6,7,8,9,10,11,12,"
+    "{\"messages\":[{\"role\":\"user\",\"content\":\"a\\u00e9\\n\"},{\"role\":\"tool\"}],\"n\":[1,2,3,4,5,6,7,8,9,10,"
+    "11,12,"
     "13,14,15,16,17,18,19,[20,21,[22,[23,{\"x\":24,\"y\":[25,26,27,28,29,30,31,32,33,34,35,36,37,38,39,40]}]]]]}";
 
 static void test_no_memory(void **state)

@@ -42,16 +42,18 @@ static void test_fail_cleans(void **state)
     static const struct {
         const char *in, *out;
     } cases[] = {
-        {"\x1B[31mred\x1B[0m", "?[31mred?[0m"},     /* terminal escapes */
-        {"a\nb\tc\rd\x7F", "a?b?c?d?"},             /* control characters */
-        {"\xC2\x9B""31m \xC2\xA0.", "?31m \xC2\xA0."},  /* a C1 control; the first character after C1 stays */
+        {"\x1B[31mred\x1B[0m", "?[31mred?[0m"}, /* terminal escapes */
+        {"a\nb\tc\rd\x7F", "a?b?c?d?"},         /* control characters */
+        {"\xC2\x9B"
+         "31m \xC2\xA0.",
+         "?31m \xC2\xA0."}, /* a C1 control; the first character after C1 stays */
         {"gr\xC3\xBC\xC3\x9F \xE2\x82\xAC \xF0\x9F\x98\x80", "gr\xC3\xBC\xC3\x9F \xE2\x82\xAC \xF0\x9F\x98\x80"},
-        {"\xC3(", "?("},                            /* lead byte without the rest */
-        {"\xE2\x82", "??"},                         /* cut by the sender, not by us */
-        {"\xC0\xAF \xE0\x80\xAF", "?? ???"},        /* long forms */
-        {"\xED\xA0\x80", "???"},                    /* a surrogate */
-        {"\xF4\x90\x80\x80 \xFF", "???? ?"},        /* above U+10FFFF */
-        {"\xF4\x8F\xBF\xBF", "\xF4\x8F\xBF\xBF"},   /* U+10FFFF */
+        {"\xC3(", "?("},                          /* lead byte without the rest */
+        {"\xE2\x82", "??"},                       /* cut by the sender, not by us */
+        {"\xC0\xAF \xE0\x80\xAF", "?? ???"},      /* long forms */
+        {"\xED\xA0\x80", "???"},                  /* a surrogate */
+        {"\xF4\x90\x80\x80 \xFF", "???? ?"},      /* above U+10FFFF */
+        {"\xF4\x8F\xBF\xBF", "\xF4\x8F\xBF\xBF"}, /* U+10FFFF */
         {"", ""},
     };
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
@@ -98,9 +100,12 @@ static void test_try(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_names_and_texts),       cmocka_unit_test(test_fail_fills_and_returns),
-        cmocka_unit_test(test_fail_may_quote_itself), cmocka_unit_test(test_fail_cleans),
-        cmocka_unit_test(test_fail_cuts_between_characters), cmocka_unit_test(test_try),
+        cmocka_unit_test(test_names_and_texts),
+        cmocka_unit_test(test_fail_fills_and_returns),
+        cmocka_unit_test(test_fail_may_quote_itself),
+        cmocka_unit_test(test_fail_cleans),
+        cmocka_unit_test(test_fail_cuts_between_characters),
+        cmocka_unit_test(test_try),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,7 +1,7 @@
-/* The tree that the JSON reader builds. Private to src/base/json_*.c.
+/* The tree that the JSON reader builds, and its tokens. Private to src/base/json_*.c.
  * SPDX-License-Identifier: MIT */
-#ifndef QN_BASE_JSON_NODE_H
-#define QN_BASE_JSON_NODE_H
+#ifndef QN_BASE_JSON_INT_H
+#define QN_BASE_JSON_INT_H
 
 #include "base/json.h"
 
@@ -23,5 +23,10 @@ struct qn_json_doc {
     size_t n_nodes, cap;
     qn_json root;
 };
+
+/* Each moves *at, which is at the first byte of the token, over the token and returns NULL; or moves it to the fault
+ * and returns what is wrong there. A NUL ends the text; `end` is the last one. */
+const char *qn_json_scan_string(char **at, const char *end, qn_str *out); /* unescapes in place */
+const char *qn_json_scan_number(char **at);
 
 #endif
