@@ -47,16 +47,22 @@ QN_INLINE __m256 qn_gather_f16(const uint8_t *const b[8])
     return _mm256_cvtph_ps(h);
 }
 
+/* Dwords at the start of four blocks. Inserted one by one: from a list of initialisers gcc builds them on the stack. */
+QN_INLINE __m128i qn_gather_u32(const uint8_t *const b[4])
+{
+    __m128i v = _mm_cvtsi32_si128(qn_get_i32(b[0]));
+    v = _mm_insert_epi32(v, qn_get_i32(b[1]), 1);
+    v = _mm_insert_epi32(v, qn_get_i32(b[2]), 2);
+    return _mm_insert_epi32(v, qn_get_i32(b[3]), 3);
+}
+
 /* Eight pairs of halves to floats: d and m of blocks that begin with both. */
 QN_INLINE void qn_gather_f16_pairs(const uint8_t *const b[8], __m256 *d, __m256 *m)
 {
-    const __m256i sort = _mm256_setr_epi8(0, 1, 4, 5, 8, 9, 12, 13, 2, 3, 6, 7, 10, 11, 14, 15, 0, 1, 4, 5, 8, 9, 12,
-                                          13, 2, 3, 6, 7, 10, 11, 14, 15);
-    __m256i pairs = _mm256_setr_epi32(qn_get_i32(b[0]), qn_get_i32(b[1]), qn_get_i32(b[2]), qn_get_i32(b[3]),
-                                      qn_get_i32(b[4]), qn_get_i32(b[5]), qn_get_i32(b[6]), qn_get_i32(b[7]));
-    pairs = _mm256_permute4x64_epi64(_mm256_shuffle_epi8(pairs, sort), 0xD8);
-    *d = _mm256_cvtph_ps(_mm256_castsi256_si128(pairs));
-    *m = _mm256_cvtph_ps(_mm256_extracti128_si256(pairs, 1));
+    const __m128i sort = _mm_setr_epi8(0, 1, 4, 5, 8, 9, 12, 13, 2, 3, 6, 7, 10, 11, 14, 15);
+    __m128i low = _mm_shuffle_epi8(qn_gather_u32(b), sort), high = _mm_shuffle_epi8(qn_gather_u32(b + 4), sort);
+    *d = _mm256_cvtph_ps(_mm_unpacklo_epi64(low, high));
+    *m = _mm256_cvtph_ps(_mm_unpackhi_epi64(low, high));
 }
 
 /* ---- sums of eight blocks ---- */

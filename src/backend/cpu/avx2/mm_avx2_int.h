@@ -6,8 +6,8 @@
 #include "backend/cpu/avx2/simd_int.h"
 #include "backend/cpu/mm_int.h"
 
-/* Columns of `few`: above this, unpacking a panel pays for itself. */
-enum { QN_A8_FEW_MAX = 4, QN_F32_FEW_MAX = 4 };
+/* Columns of `few`: with more, unpacking a panel pays for itself (measured; between 5 and 6, and between 8 and 12). */
+enum { QN_A8_FEW_MAX = 5, QN_F32_FEW_MAX = 8 };
 
 #define QN_MM_DECLARE(T) extern const qn_mm qn_mm_##T##_avx2;
 QN_MM_PLAIN_TYPES(QN_MM_DECLARE)

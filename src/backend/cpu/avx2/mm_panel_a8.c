@@ -12,9 +12,12 @@ typedef struct column {
     const int16_t *h;
 } column;
 
+/* The empty statement pins the order of additions: left alone, gcc sums products as a tree, which needs more registers
+ * than there are. */
 QN_INLINE void accumulate(__m256i *sum, __m256i v, bool is_first, bool is_32)
 {
     *sum = is_first ? v : qn_add(*sum, v, is_32);
+    __asm__("" : "+x"(*sum));
 }
 
 QN_INLINE __m256i four_elements(const column *x, size_t k) { return _mm256_set1_epi32(qn_get_i32(x->q + k)); }
@@ -27,6 +30,7 @@ QN_INLINE void dot_u8(const qn_panel_u8 *t, const column *x, size_t k, int n_col
     for (int chunk = 0; chunk < n_chunks; chunk++) {
         __m256i words[N_VECTORS][COLUMNS];
         int n_steps = QN_PANEL_STEPS / n_chunks;
+        QN_UNROLL
         for (int i = 0; i < n_steps; i++) {
             int step = chunk * n_steps + i;
             for (int c = 0; c < n_cols; c++) {
@@ -47,6 +51,7 @@ QN_INLINE void dot_u8(const qn_panel_u8 *t, const column *x, size_t k, int n_col
 
 QN_INLINE void dot_s8(const qn_panel_s8 *t, const column *x, size_t k, int n_cols, __m256i sum[N_VECTORS][COLUMNS])
 {
+    QN_UNROLL
     for (int step = 0; step < QN_PANEL_STEPS; step++) {
         for (int v = 0; v < N_VECTORS; v++) {
             __m256i w = qn_load_256(t->q[step][8 * v]);
@@ -70,6 +75,7 @@ QN_INLINE void dot_h6(const qn_panel_h8 *t, const column *x, size_t k, int n_col
             sum[v][c] = _mm256_sub_epi32(_mm256_setzero_si256(), _mm256_madd_epi16(offset, h));
         }
     }
+    QN_UNROLL
     for (int pair = 0; pair < QN_PANEL_STEPS / 2; pair++) {
         for (int v = 0; v < N_VECTORS; v++) {
             __m256i both = qn_load_256(t->sc[8 * v]);

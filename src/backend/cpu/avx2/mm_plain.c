@@ -2,6 +2,8 @@
  * SPDX-License-Identifier: MIT */
 #include "backend/cpu/avx2/mm_f32_int.h"
 
+enum { COLUMNS = 4 }; /* columns that share a loaded weight: two sums each, so eight registers */
+
 QN_INLINE __m256 load8_f16(const void *p) { return _mm256_cvtph_ps(qn_load_128(p)); }
 
 QN_INLINE __m256 load8_bf16(const void *p)
@@ -9,39 +11,42 @@ QN_INLINE __m256 load8_bf16(const void *p)
     return _mm256_castsi256_ps(_mm256_slli_epi32(_mm256_cvtepu16_epi32(qn_load_128(p)), 16));
 }
 
-QN_INLINE void rows_f32(qn_load8_fn *load8, size_t elem_bytes, const uint8_t *w, size_t row_bytes, size_t n_rows,
-                        size_t n_k, const float *x, size_t x_bytes, int n_cols, float *y, size_t ldy)
+QN_INLINE void row_f32(qn_load8_fn *load8, size_t elem_bytes, const uint8_t *row, size_t n_k, const float *x,
+                       size_t x_bytes, int n_cols, float *y, size_t ldy)
 {
-    for (size_t r = 0; r < n_rows; r++) {
-        qn_row_sum sum[QN_F32_FEW_MAX];
-        for (int c = 0; c < n_cols; c++) {
-            sum[c].v[0] = sum[c].v[1] = _mm256_setzero_ps();
-        }
-        qn_f32_row_add(load8, elem_bytes, w + r * row_bytes, n_k, x, x_bytes, n_cols, sum);
-        for (int c = 0; c < n_cols; c++) {
-            y[(size_t)c * ldy + r] = qn_row_sum_join(sum[c]);
-        }
+    qn_row_sum sum[COLUMNS];
+    for (int c = 0; c < n_cols; c++) {
+        sum[c].v[0] = sum[c].v[1] = _mm256_setzero_ps();
+    }
+    qn_f32_row_add(load8, elem_bytes, row, n_k, x, x_bytes, n_cols, sum);
+    for (int c = 0; c < n_cols; c++) {
+        y[(size_t)c * ldy] = qn_row_sum_join(sum[c]);
     }
 }
 
-QN_INLINE void few_f32(qn_load8_fn *load8, size_t elem_bytes, const uint8_t *w, size_t row_bytes, size_t n_rows,
-                       size_t n_k, const float *x, size_t x_bytes, size_t n_cols, float *y, size_t ldy)
+/* A row stays in the cache while all columns, four at a time, go by. */
+QN_INLINE void rows_f32(qn_load8_fn *load8, size_t elem_bytes, const uint8_t *w, size_t row_bytes, size_t n_rows,
+                        size_t n_k, const float *x, size_t x_bytes, size_t n_cols, float *y, size_t ldy)
 {
-    switch (n_cols) {
-    case 1:
-        rows_f32(load8, elem_bytes, w, row_bytes, n_rows, n_k, x, x_bytes, 1, y, ldy);
-        break;
-    case 2:
-        rows_f32(load8, elem_bytes, w, row_bytes, n_rows, n_k, x, x_bytes, 2, y, ldy);
-        break;
-    case 3:
-        rows_f32(load8, elem_bytes, w, row_bytes, n_rows, n_k, x, x_bytes, 3, y, ldy);
-        break;
-    case 4:
-        rows_f32(load8, elem_bytes, w, row_bytes, n_rows, n_k, x, x_bytes, 4, y, ldy);
-        break;
-    default:
-        break;
+    for (size_t r = 0; r < n_rows; r++, w += row_bytes) {
+        for (size_t c = 0; c < n_cols; c += COLUMNS) {
+            const float *xc = qn_column(x, x_bytes, c);
+            float *yc = y + c * ldy + r;
+            switch (n_cols - c) {
+            case 1:
+                row_f32(load8, elem_bytes, w, n_k, xc, x_bytes, 1, yc, ldy);
+                break;
+            case 2:
+                row_f32(load8, elem_bytes, w, n_k, xc, x_bytes, 2, yc, ldy);
+                break;
+            case 3:
+                row_f32(load8, elem_bytes, w, n_k, xc, x_bytes, 3, yc, ldy);
+                break;
+            default:
+                row_f32(load8, elem_bytes, w, n_k, xc, x_bytes, COLUMNS, yc, ldy);
+                break;
+            }
+        }
     }
 }
 
@@ -69,7 +74,7 @@ QN_INLINE void pack_f32(qn_load8_fn *load8, size_t elem_bytes, const uint8_t *w,
     static void few_##T(const uint8_t *w, size_t row_bytes, size_t n_rows, size_t n_k, const void *x, size_t x_bytes, \
                         size_t n_cols, float *y, size_t ldy)                                       \
     {                                                                                              \
-        few_f32(load8, elem_bytes, w, row_bytes, n_rows, n_k, x, x_bytes, n_cols, y, ldy);         \
+        rows_f32(load8, elem_bytes, w, row_bytes, n_rows, n_k, x, x_bytes, n_cols, y, ldy);         \
     }                                                                                              \
     static void pack_##T(const uint8_t *w, size_t row_bytes, size_t n_rows, size_t n_k, void *panel) \
     {                                                                                              \

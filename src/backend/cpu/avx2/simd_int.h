@@ -12,6 +12,13 @@
  * inlined for that to cost nothing. */
 #define QN_INLINE static inline __attribute__((always_inline))
 
+/* Before a loop of constant length that is to be laid out flat however long its body is. */
+#if defined(__clang__)
+#define QN_UNROLL _Pragma("clang loop unroll(full)")
+#else
+#define QN_UNROLL _Pragma("GCC unroll 16")
+#endif
+
 /* Bytes that kernels which stream weights prefetch ahead: covers the latency of memory, and page boundaries, where
  * the hardware's prefetcher stops. */
 enum { QN_PREFETCH_AHEAD = 2048 };
