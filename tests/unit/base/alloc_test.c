@@ -178,6 +178,22 @@ static void test_no_limit_still_counts(void **state)
     qn_budget_release(NULL, "weights", 5);
 }
 
+static void test_what_the_system_refuses_is_not_charged(void **state)
+{
+    (void)state;
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+    QN_TEST_SKIP("sanitizers end the process instead");
+#else
+    qn_budget *b = open_budget(0);
+    uint64_t live = qn_alloc_live();
+    assert_null(qn_zalloc(b, "kv", (size_t)1 << 60)); /* more than any machine's addresses */
+    assert_null(qn_alloc(b, "kv", (size_t)1 << 60));
+    assert_int_equal(qn_budget_used(b), 0);
+    assert_int_equal(qn_alloc_live(), live);
+    qn_budget_close(b);
+#endif
+}
+
 static void test_owners(void **state)
 {
     (void)state;
@@ -340,6 +356,7 @@ int main(void)
         cmocka_unit_test(test_untouched_zeros_take_no_memory),
         cmocka_unit_test(test_limit),
         cmocka_unit_test(test_no_limit_still_counts),
+        cmocka_unit_test(test_what_the_system_refuses_is_not_charged),
         cmocka_unit_test(test_owners),
         cmocka_unit_test(test_fail_at),
         cmocka_unit_test(test_debug_builds_notice_misuse),
