@@ -49,6 +49,14 @@ typedef struct qn_fit_result {
 void qn_fit_symmetric(const qn_fit *f, const qn_fit_form *form, qn_fit_result *out);
 void qn_fit_affine(const qn_fit *f, const qn_fit_form *form, qn_fit_result *out);
 
+/* Sums run in this many lanes, so that compilers use vectors for them; sub-blocks are whole multiples. */
+#define QN_FIT_LANES 8
+
+static inline float qn_fit_sum(const float lanes[QN_FIT_LANES])
+{
+    return ((lanes[0] + lanes[4]) + (lanes[1] + lanes[5])) + ((lanes[2] + lanes[6]) + (lanes[3] + lanes[7]));
+}
+
 /* Nearest whole number of t held to [min, max]; the bounds are small whole numbers. */
 static inline float qn_fit_round(float t, float min, float max)
 {

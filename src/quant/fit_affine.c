@@ -21,16 +21,21 @@ static bool min_is_signed(const qn_fit_form *form) { return form->min_max == 1; 
 /* Rounds with (inverse, min), then finds the pair that suits those levels best. What it saves of the sum of squares. */
 static float try_pair(const qn_fit_form *form, const float *x, const float *w, float inverse, float min, wish *out)
 {
-    float sw = 0.0f, sx = 0.0f, sl = 0.0f, sll = 0.0f, sxl = 0.0f;
-    for (int i = 0; i < form->sub_len; i++) {
-        float level = qn_fit_round((x[i] + min) * inverse, 0.0f, (float)form->level_max);
-        float wl = w[i] * level;
-        sw += w[i];
-        sx += w[i] * x[i];
-        sl += wl;
-        sll += wl * level;
-        sxl += wl * x[i];
+    float lw[QN_FIT_LANES] = {0}, lx[QN_FIT_LANES] = {0}, ll[QN_FIT_LANES] = {0}, lll[QN_FIT_LANES] = {0};
+    float lxl[QN_FIT_LANES] = {0};
+    float top = (float)form->level_max;
+    for (int i = 0; i < form->sub_len; i += QN_FIT_LANES) {
+        for (int k = 0; k < QN_FIT_LANES; k++) {
+            float level = qn_fit_round((x[i + k] + min) * inverse, 0.0f, top);
+            float wl = w[i + k] * level;
+            lw[k] += w[i + k];
+            lx[k] += w[i + k] * x[i + k];
+            ll[k] += wl;
+            lll[k] += wl * level;
+            lxl[k] += wl * x[i + k];
+        }
     }
+    float sw = qn_fit_sum(lw), sx = qn_fit_sum(lx), sl = qn_fit_sum(ll), sll = qn_fit_sum(lll), sxl = qn_fit_sum(lxl);
     float det = sw * sll - sl * sl;
     float scale = 0.0f, best_min = sw > 0.0f ? -sx / sw : 0.0f;
     if (det > 1e-6f * sw * sll) {
@@ -91,13 +96,16 @@ static wish fit_pair(const qn_fit_form *form, const float *x, const float *w)
 static float error_of(const qn_fit_form *form, const float *x, const float *w, float scale, float min)
 {
     float inverse = qn_fit_inverse(scale);
-    float sum = 0.0f;
-    for (int i = 0; i < form->sub_len; i++) {
-        float level = qn_fit_round((x[i] + min) * inverse, 0.0f, (float)form->level_max);
-        float e = x[i] + min - scale * level;
-        sum += w[i] * e * e;
+    float lanes[QN_FIT_LANES] = {0};
+    float top = (float)form->level_max;
+    for (int i = 0; i < form->sub_len; i += QN_FIT_LANES) {
+        for (int k = 0; k < QN_FIT_LANES; k++) {
+            float level = qn_fit_round((x[i + k] + min) * inverse, 0.0f, top);
+            float e = x[i + k] + min - scale * level;
+            lanes[k] += w[i + k] * e * e;
+        }
     }
-    return sum;
+    return qn_fit_sum(lanes);
 }
 
 static inline int clamp(float t, int min, int max) { return (int)qn_fit_round(t, (float)min, (float)max); }

@@ -8,47 +8,75 @@
 #define N_LLOYD 4  /* least squares and rounding in turn, at most */
 #define N_ROUNDS 4 /* whole scales and half in turn, at most */
 
-/* Index of the table's level nearest to t. */
-static inline int nearest_in(const int8_t *table, float t)
+/* The levels in the shape that the loops below want: whole numbers in a range, or stairs. */
+typedef struct ladder {
+    float low, high;
+    int n_steps;              /* 0: all whole numbers from low to high */
+    float mid[15], rise[15];  /* where the stairs go up, and by how much */
+} ladder;
+
+static ladder ladder_of(const qn_fit_form *form)
 {
-    int i = 0;
-    for (int step = 8; step > 0; step /= 2) {
-        int next = i + step;
-        i = 2.0f * t > (float)(table[next - 1] + table[next]) ? next : i;
+    ladder l = {.low = (float)form->level_min, .high = (float)form->level_max};
+    if (form->table != NULL) {
+        l.low = (float)form->table[0];
+        l.high = (float)form->table[15];
+        l.n_steps = 15;
+        for (int i = 0; i < 15; i++) {
+            l.mid[i] = 0.5f * (float)(form->table[i] + form->table[i + 1]);
+            l.rise[i] = (float)(form->table[i + 1] - form->table[i]);
+        }
     }
-    return i;
+    return l;
 }
 
-static inline float level_near(const qn_fit_form *form, float t)
+/* The levels nearest to x * inverse. */
+static inline void levels_near(const ladder *l, const float *x, float inverse, float level[QN_FIT_LANES])
 {
-    if (form->table != NULL) {
-        return (float)form->table[nearest_in(form->table, t)];
+    if (l->n_steps == 0) {
+        float low = l->low, high = l->high;
+        for (int k = 0; k < QN_FIT_LANES; k++) {
+            level[k] = qn_fit_round(x[k] * inverse, low, high);
+        }
+        return;
     }
-    return qn_fit_round(t, (float)form->level_min, (float)form->level_max);
+    for (int k = 0; k < QN_FIT_LANES; k++) {
+        level[k] = l->low;
+    }
+    for (int i = 0; i < l->n_steps; i++) {
+        float mid = l->mid[i], rise = l->rise[i];
+        for (int k = 0; k < QN_FIT_LANES; k++) {
+            level[k] += x[k] * inverse > mid ? rise : 0.0f;
+        }
+    }
 }
 
 /* Rounds with `inverse`, then finds the scale that suits those levels best. What it saves of the sum of squares. */
-static float try_inverse(const qn_fit_form *form, const float *x, const float *w, float inverse, float *scale)
+static float try_inverse(const ladder *l, int n, const float *x, const float *w, float inverse, float *scale)
 {
-    float xl = 0.0f, ll = 0.0f;
-    for (int i = 0; i < form->sub_len; i++) {
-        float level = level_near(form, x[i] * inverse);
-        float wl = w[i] * level;
-        xl += wl * x[i];
-        ll += wl * level;
+    float lxl[QN_FIT_LANES] = {0}, lll[QN_FIT_LANES] = {0};
+    for (int i = 0; i < n; i += QN_FIT_LANES) {
+        float level[QN_FIT_LANES];
+        levels_near(l, x + i, inverse, level);
+        for (int k = 0; k < QN_FIT_LANES; k++) {
+            float wl = w[i + k] * level[k];
+            lxl[k] += wl * x[i + k];
+            lll[k] += wl * level[k];
+        }
     }
+    float xl = qn_fit_sum(lxl), ll = qn_fit_sum(lll);
     *scale = ll > 0.0f ? xl / ll : 0.0f;
     return *scale * xl;
 }
 
 /* The best scale with the sign under which the largest element meets the level `end`. */
-static float fit_scale(const qn_fit_form *form, const float *x, const float *w, float largest, float end)
+static float fit_scale(const ladder *l, int n, const float *x, const float *w, float largest, float end)
 {
     float best = 0.0f, most = 0.0f;
-    float reach = form->table != NULL ? 0.15f : 1.0f / fabsf(end);
+    float reach = l->n_steps > 0 ? 0.15f : 1.0f / fabsf(end);
     for (int k = -N_TRIES; k <= N_TRIES; k++) {
         float scale;
-        float saved = try_inverse(form, x, w, end * (1.0f + reach * (float)k / N_TRIES) / largest, &scale);
+        float saved = try_inverse(l, n, x, w, end * (1.0f + reach * (float)k / N_TRIES) / largest, &scale);
         if (saved > most) {
             most = saved;
             best = scale;
@@ -56,7 +84,7 @@ static float fit_scale(const qn_fit_form *form, const float *x, const float *w, 
     }
     for (int k = 0; k < N_LLOYD; k++) {
         float scale;
-        float saved = try_inverse(form, x, w, qn_fit_inverse(best), &scale);
+        float saved = try_inverse(l, n, x, w, qn_fit_inverse(best), &scale);
         if (!(saved > most)) {
             break;
         }
@@ -66,27 +94,31 @@ static float fit_scale(const qn_fit_form *form, const float *x, const float *w, 
     return best;
 }
 
-static float error_of(const qn_fit_form *form, const float *x, const float *w, float scale)
+static float error_of(const ladder *l, int n, const float *x, const float *w, float scale)
 {
     float inverse = qn_fit_inverse(scale);
-    float sum = 0.0f;
-    for (int i = 0; i < form->sub_len; i++) {
-        float e = x[i] - scale * level_near(form, x[i] * inverse);
-        sum += w[i] * e * e;
+    float lanes[QN_FIT_LANES] = {0};
+    for (int i = 0; i < n; i += QN_FIT_LANES) {
+        float level[QN_FIT_LANES];
+        levels_near(l, x + i, inverse, level);
+        for (int k = 0; k < QN_FIT_LANES; k++) {
+            float e = x[i + k] - scale * level[k];
+            lanes[k] += w[i + k] * e * e;
+        }
     }
-    return sum;
+    return qn_fit_sum(lanes);
 }
 
 /* The whole scale near `wish` / d with the least error; `least` and `best` are kept when they are better. */
-static void try_scales(const qn_fit_form *form, const float *x, const float *w, float d, float wish, float *least,
-                       int *best)
+static void try_scales(const ladder *l, const qn_fit_form *form, const float *x, const float *w, float d, float wish,
+                       float *least, int *best)
 {
     int centre = (int)qn_fit_round(wish * qn_fit_inverse(d), (float)form->scale_min, (float)form->scale_max);
     for (int scale = centre - 1; scale <= centre + 1; scale++) {
         if (scale < form->scale_min || scale > form->scale_max) {
             continue;
         }
-        float error = error_of(form, x, w, d * (float)scale);
+        float error = error_of(l, form->sub_len, x, w, d * (float)scale);
         if (error < *least) {
             *least = error;
             *best = scale;
@@ -95,8 +127,8 @@ static void try_scales(const qn_fit_form *form, const float *x, const float *w, 
 }
 
 /* Best whole scales for d, their error, and the d that least squares gives for the resulting levels. */
-static float fit_scales(const qn_fit *f, const qn_fit_form *form, float d, float wishes[][2], int8_t *scales,
-                        float *next_d)
+static float fit_scales(const qn_fit *f, const ladder *l, const qn_fit_form *form, float d, float wishes[][2],
+                        int8_t *scales, float *next_d)
 {
     float total = 0.0f, xa = 0.0f, aa = 0.0f;
     for (int s = 0; s < form->n_sub; s++) {
@@ -104,37 +136,48 @@ static float fit_scales(const qn_fit *f, const qn_fit_form *form, float d, float
         const float *w = f->w + s * form->sub_len;
         float least = INFINITY;
         int best = form->scale_max;
-        try_scales(form, x, w, d, wishes[s][0], &least, &best);
+        try_scales(l, form, x, w, d, wishes[s][0], &least, &best);
         if (form->scale_min < 0) {
-            try_scales(form, x, w, d, wishes[s][1], &least, &best);
+            try_scales(l, form, x, w, d, wishes[s][1], &least, &best);
         }
         scales[s] = (int8_t)best;
         total += least;
         float inverse = qn_fit_inverse(d * (float)best);
-        for (int i = 0; i < form->sub_len; i++) {
-            float a = (float)best * level_near(form, x[i] * inverse);
-            xa += w[i] * a * x[i];
-            aa += w[i] * a * a;
+        for (int i = 0; i < form->sub_len; i += QN_FIT_LANES) {
+            float level[QN_FIT_LANES];
+            levels_near(l, x + i, inverse, level);
+            for (int k = 0; k < QN_FIT_LANES; k++) {
+                float a = (float)best * level[k];
+                xa += w[i + k] * a * x[i + k];
+                aa += w[i + k] * a * a;
+            }
         }
     }
     *next_d = aa > 0.0f ? xa / aa : d;
     return total;
 }
 
-static void write_levels(const qn_fit *f, const qn_fit_form *form, float d, qn_fit_result *out)
+static void write_levels(const qn_fit *f, const ladder *l, const qn_fit_form *form, float d, qn_fit_result *out)
 {
     for (int s = 0; s < form->n_sub; s++) {
         float inverse = qn_fit_inverse(d * (float)out->scale[s]);
         for (int i = s * form->sub_len; i < (s + 1) * form->sub_len; i++) {
             float t = f->x[i] * inverse;
-            out->q[i] = (int8_t)(form->table != NULL ? nearest_in(form->table, t) : (int)level_near(form, t));
+            if (l->n_steps == 0) {
+                out->q[i] = (int8_t)qn_fit_round(t, l->low, l->high);
+                continue;
+            }
+            out->q[i] = 0;
+            for (int k = 0; k < l->n_steps; k++) {
+                out->q[i] = (int8_t)(out->q[i] + (t > l->mid[k]));
+            }
         }
     }
 }
 
 /* Takes turns from a first d; replaces *out when the error falls below *least. */
-static void descend(const qn_fit *f, const qn_fit_form *form, float first_d, float wishes[][2], float *least,
-                    qn_fit_result *out)
+static void descend(const qn_fit *f, const ladder *l, const qn_fit_form *form, float first_d, float wishes[][2],
+                    float *least, qn_fit_result *out)
 {
     float before = INFINITY;
     float next_d = first_d;
@@ -142,12 +185,12 @@ static void descend(const qn_fit *f, const qn_fit_form *form, float first_d, flo
         float d;
         int8_t scales[QN_FIT_MAX_SUB];
         uint16_t half = qn_fit_half(f, next_d, &d);
-        float total = fit_scales(f, form, d, wishes, scales, &next_d);
+        float total = fit_scales(f, l, form, d, wishes, scales, &next_d);
         if (total < *least) {
             *least = total;
             out->d = half;
             memcpy(out->scale, scales, sizeof scales);
-            write_levels(f, form, d, out);
+            write_levels(f, l, form, d, out);
         }
         if (!(total < before)) {
             break;
@@ -158,8 +201,7 @@ static void descend(const qn_fit *f, const qn_fit_form *form, float first_d, flo
 
 void qn_fit_symmetric(const qn_fit *f, const qn_fit_form *form, qn_fit_result *out)
 {
-    float low = (float)(form->table != NULL ? form->table[0] : form->level_min);
-    float high = (float)(form->table != NULL ? form->table[15] : form->level_max);
+    ladder l = ladder_of(form);
     float wishes[QN_FIT_MAX_SUB][2];
     float widest = 0.0f;
     for (int s = 0; s < form->n_sub; s++) {
@@ -168,19 +210,19 @@ void qn_fit_symmetric(const qn_fit *f, const qn_fit_form *form, qn_fit_result *o
         float largest = qn_max_signed(x, (size_t)form->sub_len);
         wishes[s][0] = wishes[s][1] = 0.0f;
         if (fabsf(largest) > 1e-30f) {
-            wishes[s][0] = fit_scale(form, x, w, largest, low);
-            wishes[s][1] = fit_scale(form, x, w, largest, high);
+            wishes[s][0] = fit_scale(&l, form->sub_len, x, w, largest, l.low);
+            wishes[s][1] = fit_scale(&l, form->sub_len, x, w, largest, l.high);
         }
         widest = fabsf(wishes[s][0]) > fabsf(widest) ? wishes[s][0] : widest;
     }
     float least = INFINITY;
     if (form->scale_max == 1) {
-        descend(f, form, wishes[0][0], wishes, &least, out);
-        descend(f, form, wishes[0][1], wishes, &least, out);
+        descend(f, &l, form, wishes[0][0], wishes, &least, out);
+        descend(f, &l, form, wishes[0][1], wishes, &least, out);
         return;
     }
     static const float starts[] = {1.0f, 0.95f, 1.06f};
     for (size_t k = 0; k < sizeof starts / sizeof starts[0]; k++) {
-        descend(f, form, widest / (float)form->scale_min * starts[k], wishes, &least, out);
+        descend(f, &l, form, widest / (float)form->scale_min * starts[k], wishes, &least, out);
     }
 }

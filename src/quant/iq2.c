@@ -24,8 +24,7 @@ static const float magnitudes[4] = {8, 25, 43, 0}; /* the books use the first th
 static inline void group(float scale, unsigned entry, unsigned signs, float *dst)
 {
     for (int j = 0; j < 8; j++) {
-        float v = scale * magnitudes[entry >> (2 * j) & 3];
-        dst[j] = (signs >> j & 1) != 0 ? -v : v;
+        dst[j] = scale * magnitudes[entry >> (2 * j) & 3] * qn_iq_sign(signs >> j);
     }
 }
 

@@ -24,8 +24,7 @@ static inline void group(float scale, const float *magnitudes, unsigned first, u
 {
     unsigned entries = first | second << 16;
     for (int j = 0; j < 8; j++) {
-        float v = scale * magnitudes[entries >> (4 * j) & 7];
-        dst[j] = (signs >> j & 1) != 0 ? -v : v;
+        dst[j] = scale * magnitudes[entries >> (4 * j) & 7] * qn_iq_sign(signs >> j);
     }
 }
 

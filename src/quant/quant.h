@@ -45,9 +45,11 @@ typedef enum qn_type {
     QN_TYPE_COUNT = 42 /* table size; ids between are holes */
 } qn_type;
 
-/* src: n / block_len whole blocks; dst: n floats. No alignment is asked of src. */
+/* src: n / block_len whole blocks; dst: n floats. No alignment is asked of src. Any bytes are a legal block. */
 typedef void qn_decode_fn(const void *src, float *dst, size_t n);
-/* weights: n importances >= 0, or NULL. */
+/* dst: n / block_len whole blocks at any address. weights: n importances >= 0, or NULL. With NULL, types whose encoding
+ * is published follow it to the bit; the others (Q2_K to Q6_K, IQ4) make the squared error small, all elements alike. A
+ * type that has no use for weights ignores them. NaN and infinities in src give some block, nothing worse. */
 typedef void qn_encode_fn(const float *src, void *dst, size_t n, const float *weights);
 
 typedef struct qn_type_info {

@@ -78,6 +78,9 @@ static inline uint8_t qn_iq_signs(uint32_t index7)
     return (uint8_t)(index7 | (uint32_t)__builtin_parity(index7) << 7);
 }
 
+/* -1 for a set bit, else 1. The bits are as good as random: a branch would guess badly. */
+static inline float qn_iq_sign(unsigned bit) { return 1.0f - 2.0f * (float)(bit & 1u); }
+
 extern const uint16_t qn_iq1_grid[2048], qn_iq2_xxs_grid[256], qn_iq2_xs_grid[512], qn_iq2_s_grid[1024];
 extern const uint16_t qn_iq3_xxs_grid[256], qn_iq3_s_grid[512];
 extern const int8_t qn_iq4_values[16];

@@ -106,8 +106,9 @@ void qn_decode_q1_0(const void *src, float *dst, size_t n)
     const uint8_t *p = src;
     for (size_t i = 0; i < n; i += Q1_0_LEN, p += Q1_0_BYTES, dst += Q1_0_LEN) {
         float d = qn_load_f16(p);
+        float of_bit[2] = {-d, d};
         for (int j = 0; j < Q1_0_LEN; j++) {
-            dst[j] = (p[2 + j / 8] >> (j % 8) & 1) != 0 ? d : -d;
+            dst[j] = of_bit[p[2 + j / 8] >> (j % 8) & 1];
         }
     }
 }
