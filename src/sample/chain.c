@@ -18,6 +18,19 @@ struct qn_chain {
     qn_random random;
 };
 
+void qn_sampler_options_init(qn_sampler_options *o)
+{
+    *o = (qn_sampler_options){
+        .temperature = 0.8f,
+        .top_k = 40,
+        .top_p = 0.95f,
+        .min_p = 0.05f,
+        .typical_p = 1,
+        .repeat_penalty = 1,
+        .penalty_last_n = 64,
+    };
+}
+
 static qn_status check_range(const char *name, float value, float min, float max, qn_error *err)
 {
     if (!(value >= min && value <= max)) { /* NaN fails too */

@@ -1,0 +1,72 @@
+/* Memory bandwidth, measured by summing a large block. SPDX-License-Identifier: MIT */
+#include "cli/bench_probe.h"
+
+#include "base/alloc.h"
+#include "base/clock.h"
+#include "base/pool.h"
+
+#include <string.h>
+
+#define QN_PROBE_BYTES ((size_t)512 << 20) /* several times the last cache of any machine that we know */
+#define QN_PROBE_RUNS 5
+
+typedef struct probe {
+    uint64_t *words;
+    size_t n_words;
+    uint64_t sums[QN_POOL_MAX_THREADS];
+} probe;
+
+static void part_of(const probe *p, uint32_t i_thread, uint32_t n_threads, size_t *begin, size_t *end)
+{
+    size_t n = p->n_words / n_threads / 8 * 8;
+    *begin = n * i_thread;
+    *end = *begin + n;
+}
+
+/* Each thread touches its own part first, so that the pages lie near it. */
+static void fill(void *ctx, uint32_t i_thread, uint32_t n_threads)
+{
+    probe *p = ctx;
+    size_t begin, end;
+    part_of(p, i_thread, n_threads, &begin, &end);
+    memset(p->words + begin, 1, (end - begin) * sizeof(*p->words));
+}
+
+static void sum(void *ctx, uint32_t i_thread, uint32_t n_threads)
+{
+    probe *p = ctx;
+    size_t begin, end;
+    part_of(p, i_thread, n_threads, &begin, &end);
+    uint64_t s[8] = {0}; /* independent sums, so that the additions do not wait for one another */
+    for (size_t i = begin; i < end; i += 8) {
+        for (size_t k = 0; k < 8; k++) {
+            s[k] += p->words[i + k];
+        }
+    }
+    p->sums[i_thread] = s[0] + s[1] + s[2] + s[3] + s[4] + s[5] + s[6] + s[7];
+}
+
+qn_status qn_probe_read_bandwidth(uint32_t n_threads, double *bytes_per_second, qn_error *err)
+{
+    qn_pool *pool;
+    QN_TRY(qn_pool_open(n_threads, &pool, err));
+    static probe p;
+    p.n_words = QN_PROBE_BYTES / sizeof(*p.words);
+    p.words = qn_alloc(NULL, "probe", QN_PROBE_BYTES);
+    if (p.words == NULL) {
+        qn_pool_close(pool);
+        return qn_fail(err, QN_ENOMEM, "no memory to measure the bandwidth");
+    }
+    qn_pool_run(pool, 0, fill, &p);
+    uint64_t best_ns = UINT64_MAX;
+    for (int i = 0; i < QN_PROBE_RUNS; i++) {
+        uint64_t begin_ns = qn_clock_ns();
+        qn_pool_run(pool, 0, sum, &p);
+        uint64_t ns = qn_clock_ns() - begin_ns;
+        best_ns = ns < best_ns ? ns : best_ns;
+    }
+    *bytes_per_second = (double)QN_PROBE_BYTES * 1e9 / (double)(best_ns > 0 ? best_ns : 1);
+    qn_free(p.words);
+    qn_pool_close(pool);
+    return QN_OK;
+}

@@ -1,0 +1,34 @@
+/* Results of a benchmark, as table, JSON or CSV. SPDX-License-Identifier: MIT */
+#ifndef QN_CLI_BENCH_REPORT_H
+#define QN_CLI_BENCH_REPORT_H
+
+#include "cli/input.h"
+
+typedef struct qn_bench_result {
+    const char *test; /* "prefill", "decode", "mixed" */
+    uint32_t n_prompt, n_gen, n_seqs, depth, threads;
+    double median, min, max; /* tokens per second, prompt and made ones together */
+    double read_bytes;       /* weights read per second, at the median; 0: not bound by that */
+    double read_share;       /* of what the machine can read; 0: unknown */
+} qn_bench_result;
+
+typedef struct qn_bench_report {
+    qn_model_info info;
+    const char *model_path, *isa;
+    uint32_t n_batch, n_repetitions;
+    qn_bench_result *results;
+    size_t n, cap;
+} qn_bench_report;
+
+qn_status qn_bench_report_add(qn_bench_report *r, const qn_bench_result *result, qn_error *err);
+void qn_bench_report_close(qn_bench_report *r);
+
+/* Sorts rates[0, n), n >= 1, and sets median, min and max from it. */
+void qn_bench_summarize(double *rates, size_t n, qn_bench_result *out);
+
+/* To standard output. False: it could not be written. */
+bool qn_bench_print_table(const qn_bench_report *r);
+bool qn_bench_print_csv(const qn_bench_report *r);
+bool qn_bench_print_json(const qn_bench_report *r);
+
+#endif

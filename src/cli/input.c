@@ -1,0 +1,157 @@
+/* Texts, model files and tokens for the verbs. SPDX-License-Identifier: MIT */
+#include "cli/input.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#define QN_DEFAULT_MODEL "quern/SmolLM2-135M-Instruct.Q4_1.gguf" /* below the user's cache folder */
+
+static qn_status read_all(int fd, const char *name, qn_buf *text, qn_error *err)
+{
+    static char chunk[1 << 16];
+    for (;;) {
+        ssize_t n = read(fd, chunk, sizeof(chunk));
+        if (n < 0 && errno == EINTR) {
+            continue;
+        }
+        if (n < 0) {
+            return qn_fail(err, QN_EIO, "%s: cannot be read: %s", name, strerror(errno));
+        }
+        if (n == 0) {
+            break;
+        }
+        qn_buf_add(text, chunk, (size_t)n);
+        if (text->status != QN_OK) {
+            return qn_fail(err, text->status, "%s: %s", name,
+                           text->status == QN_EFULL ? "longer than 1 GiB" : "does not fit into memory");
+        }
+    }
+    return QN_OK;
+}
+
+qn_status qn_input_file(const char *path, qn_buf *text, qn_error *err)
+{
+    if (strcmp(path, "-") == 0) {
+        return read_all(STDIN_FILENO, "standard input", text, err);
+    }
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0) {
+        return qn_fail(err, QN_EIO, "%s: cannot be opened: %s", path, strerror(errno));
+    }
+    qn_status status = read_all(fd, path, text, err);
+    close(fd);
+    return status;
+}
+
+qn_status qn_input_text(const qn_options *o, qn_buf *text, qn_error *err)
+{
+    size_t n_rest;
+    const char *const *rest = qn_options_rest(o, &n_rest);
+    const char *prompt = qn_options_text(o, QN_OPTION_ID_PROMPT), *path = qn_options_text(o, QN_OPTION_ID_FILE);
+    if ((prompt != NULL) + (path != NULL) + (n_rest > 0) != 1) {
+        return qn_fail(err, QN_EINVAL, "give one text: as an argument, with --prompt, or with --file");
+    }
+    if (path != NULL) {
+        return qn_input_file(path, text, err);
+    }
+    qn_buf_add_str(text, prompt != NULL ? prompt : rest[0]);
+    return text->status == QN_OK ? QN_OK : qn_fail(err, text->status, "no memory for the text");
+}
+
+qn_status qn_input_model_path(const qn_options *o, qn_buf *path, qn_error *err)
+{
+    qn_buf_init(path, NULL, QN_INPUT_OWNER, 1 << 16);
+    const char *given = qn_options_text(o, QN_OPTION_ID_MODEL);
+    const char *cache = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
+    if (given != NULL) {
+        qn_buf_add_str(path, given);
+    } else if (cache != NULL && cache[0] != '\0') {
+        qn_buf_printf(path, "%s/" QN_DEFAULT_MODEL, cache);
+    } else {
+        qn_buf_printf(path, "%s/.cache/" QN_DEFAULT_MODEL, home != NULL ? home : "");
+    }
+    qn_status status = path->status;
+    if (status != QN_OK) {
+        qn_fail(err, status, "no memory for the model's path");
+    } else if (given == NULL && access(path->data, R_OK) != 0) {
+        status = qn_fail(err, QN_ENOTFOUND,
+                         "no model: give one with --model, or run scripts/fetch-default-model once; it makes %s",
+                         path->data);
+    }
+    if (status != QN_OK) {
+        qn_buf_free(path);
+    }
+    return status;
+}
+
+static qn_status tokens_reserve(qn_tokens *t, size_t cap, qn_error *err)
+{
+    if (cap <= t->cap) {
+        return QN_OK;
+    }
+    int32_t *ids = cap <= SIZE_MAX / sizeof(*ids) ? qn_realloc(NULL, QN_INPUT_OWNER, t->ids, cap * sizeof(*ids)) : NULL;
+    if (ids == NULL) {
+        return qn_fail(err, QN_ENOMEM, "no memory for %zu tokens", cap);
+    }
+    t->ids = ids;
+    t->cap = cap;
+    return QN_OK;
+}
+
+qn_status qn_tokens_add(qn_tokens *t, int32_t id, qn_error *err)
+{
+    if (t->n == t->cap) {
+        QN_TRY(tokens_reserve(t, t->cap < 64 ? 64 : t->cap * 2, err));
+    }
+    t->ids[t->n++] = id;
+    return QN_OK;
+}
+
+void qn_tokens_free(qn_tokens *t)
+{
+    qn_free(t->ids);
+    *t = (qn_tokens){0};
+}
+
+qn_status qn_input_tokenize(const qn_model *m, qn_str text, unsigned flags, qn_tokens *t, qn_error *err)
+{
+    /* A third of the bytes serves most texts; when it does not, the call tells how many. */
+    QN_TRY(tokens_reserve(t, text.len / 3 + 16, err));
+    qn_status status = qn_tokenize(m, text.data, text.len, flags, t->ids, t->cap, &t->n, err);
+    if (status == QN_ERANGE) {
+        QN_TRY(tokens_reserve(t, t->n, err));
+        status = qn_tokenize(m, text.data, text.len, flags, t->ids, t->cap, &t->n, err);
+    }
+    return status;
+}
+
+qn_status qn_open_model(const qn_options *o, uint32_t n_threads, bool vocab_only, qn_opened *out, qn_error *err)
+{
+    *out = (qn_opened){0};
+    qn_buf path;
+    QN_TRY(qn_input_model_path(o, &path, err));
+    qn_runtime_options runtime_options;
+    qn_runtime_options_init(&runtime_options);
+    runtime_options.n_threads = n_threads;
+    qn_model_options model_options;
+    qn_model_options_init(&model_options);
+    model_options.vocab_only = vocab_only;
+    qn_status status = qn_runtime_open(&runtime_options, &out->runtime, err);
+    if (status == QN_OK) {
+        status = qn_model_open(out->runtime, path.data, &model_options, &out->model, err);
+    }
+    qn_buf_free(&path);
+    if (status != QN_OK) {
+        qn_close_model(out);
+    }
+    return status;
+}
+
+void qn_close_model(qn_opened *opened)
+{
+    qn_model_close(opened->model);
+    qn_runtime_close(opened->runtime);
+    *opened = (qn_opened){0};
+}

@@ -1,0 +1,43 @@
+/* What the verbs read: texts, the model file, tokens. SPDX-License-Identifier: MIT */
+#ifndef QN_CLI_INPUT_H
+#define QN_CLI_INPUT_H
+
+#include "base/buf.h"
+#include "cli/options.h"
+
+#define QN_INPUT_OWNER "input"
+#define QN_INPUT_MAX_BYTES ((size_t)1 << 30) /* a text that no context holds and no evaluation ends */
+
+/* Appends the text of --prompt, of --file, or of the argument that is no option: exactly one of them.
+ * QN_EINVAL: none or several, which is wrong usage; QN_EIO; QN_EFULL. */
+qn_status qn_input_text(const qn_options *o, qn_buf *text, qn_error *err);
+
+/* Appends a whole file to text; "-" is standard input. */
+qn_status qn_input_file(const char *path, qn_buf *text, qn_error *err);
+
+/* --model, else the default model where scripts/fetch-default-model puts it. path is an open buffer on success.
+ * QN_ENOTFOUND: there is none. */
+qn_status qn_input_model_path(const qn_options *o, qn_buf *path, qn_error *err);
+
+/* A list of tokens that grows. */
+typedef struct qn_tokens {
+    int32_t *ids;
+    size_t n, cap;
+} qn_tokens;
+
+qn_status qn_tokens_add(qn_tokens *t, int32_t id, qn_error *err);
+void qn_tokens_free(qn_tokens *t);
+
+/* The tokens of a text; t is empty before. */
+qn_status qn_input_tokenize(const qn_model *m, qn_str text, unsigned flags, qn_tokens *t, qn_error *err);
+
+/* Runtime and model of a verb, opened and closed together. */
+typedef struct qn_opened {
+    qn_runtime *runtime;
+    qn_model *model;
+} qn_opened;
+
+qn_status qn_open_model(const qn_options *o, uint32_t n_threads, bool vocab_only, qn_opened *out, qn_error *err);
+void qn_close_model(qn_opened *opened);
+
+#endif

@@ -1,0 +1,134 @@
+/* The program: finds the verb, reads its options, runs it. SPDX-License-Identifier: MIT */
+#include "cli/cli.h"
+#include "cli/report.h"
+
+#include "base/log.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+
+const qn_verb qn_verb_table[] = {
+    {"run", QN_VERB_RUN, "[PROMPT]", 1, "Continues a text with the model; the text appears as it is made.",
+     "  quern run \"Once upon a time\"\n"
+     "  quern run -m model.gguf -f prompt.txt -n 200 --temp 0 --no-display-prompt\n"
+     "  echo -n \"The capital of France is\" | quern run -f - --stop . --json\n",
+     qn_verb_run},
+    {"inspect", QN_VERB_INSPECT, "FILE", 1, "Shows what a GGUF file holds and how much memory it needs.",
+     "  quern inspect model.gguf\n"
+     "  quern inspect model.gguf -c 8192 --json\n",
+     qn_verb_inspect},
+    {"tokenize", QN_VERB_TOKENIZE, "[TEXT]", 1, "Turns text into token ids, or ids into text.",
+     "  quern tokenize -m model.gguf \"Hello world\"\n"
+     "  quern tokenize -m model.gguf -f book.txt --no-special --json\n"
+     "  quern tokenize -m model.gguf --ids \"1 403 407\"\n",
+     qn_verb_tokenize},
+    {"bench", QN_VERB_BENCH, "", 0, "Measures how fast the model reads and makes tokens on this machine.",
+     "  quern bench -m model.gguf\n"
+     "  quern bench -m model.gguf -p 512,2048 -n 0 -t 1,2,4 -r 3 --json\n"
+     "  quern bench -m model.gguf -p 0 -n 64 -d 0,1024,4096\n",
+     qn_verb_bench},
+    {"eval", QN_VERB_EVAL, "perplexity", 1, "Measures how well the model predicts a text.",
+     "  quern eval perplexity -m model.gguf -f wiki.test.raw -c 512\n"
+     "  quern eval perplexity -m model.gguf -f wiki.test.raw --chunks 20 --json\n",
+     qn_verb_eval},
+};
+const size_t qn_n_verbs = sizeof(qn_verb_table) / sizeof(qn_verb_table[0]);
+
+const qn_verb *qn_verb_find(const char *name)
+{
+    for (size_t i = 0; i < qn_n_verbs; i++) {
+        if (strcmp(name, qn_verb_table[i].name) == 0) {
+            return &qn_verb_table[i];
+        }
+    }
+    return NULL;
+}
+
+static int unknown_verb(const char *name)
+{
+    const char *words[16] = {"help", "version"};
+    size_t n = 2;
+    for (size_t i = 0; i < qn_n_verbs && n < 16; i++) {
+        words[n++] = qn_verb_table[i].name;
+    }
+    qn_error err;
+    const char *nearest = qn_nearest_word(name, words, n);
+    if (nearest != NULL) {
+        qn_fail(&err, QN_EINVAL, "unknown verb '%s'; did you mean '%s'?", name, nearest);
+    } else {
+        qn_fail(&err, QN_EINVAL, "unknown verb '%s'", name);
+    }
+    return qn_report_usage(NULL, &err);
+}
+
+static int help(int argc, char **argv)
+{
+    if (argc > 1) {
+        qn_error err;
+        qn_fail(&err, QN_EINVAL, "help takes one verb");
+        return qn_report_usage(NULL, &err);
+    }
+    const qn_verb *verb = argc == 1 ? qn_verb_find(argv[0]) : NULL;
+    if (argc == 1 && verb == NULL && strcmp(argv[0], "help") != 0 && strcmp(argv[0], "version") != 0) {
+        return unknown_verb(argv[0]);
+    }
+    if (verb != NULL) {
+        qn_help_verb(verb);
+    } else {
+        qn_help_program();
+    }
+    return QN_EXIT_DONE;
+}
+
+static int run_verb(const qn_verb *verb, int argc, char **argv)
+{
+    qn_error err;
+    qn_options *o = NULL;
+    if (qn_options_open(verb->bit, argc, argv, &o, &err) != QN_OK) {
+        return err.code == QN_EINVAL ? qn_report_usage(verb->name, &err) : qn_report_failure(verb->name, &err);
+    }
+    size_t n_rest;
+    const char *const *rest = qn_options_rest(o, &n_rest);
+    int code;
+    if (qn_options_flag(o, QN_OPTION_ID_HELP)) {
+        qn_help_verb(verb);
+        code = QN_EXIT_DONE;
+    } else if (n_rest > verb->max_rest) {
+        qn_fail(&err, QN_EINVAL, "'%s' is one argument too many; put a text with spaces in quotes",
+                rest[verb->max_rest]);
+        code = qn_report_usage(verb->name, &err);
+    } else {
+        qn_log_set_level(qn_options_flag(o, QN_OPTION_ID_VERBOSE) ? QN_LOG_DEBUG : QN_LOG_WARN);
+        code = verb->run(o);
+    }
+    qn_options_close(o);
+    return code;
+}
+
+static int dispatch(int argc, char **argv)
+{
+    if (argc < 2) {
+        qn_error err;
+        qn_fail(&err, QN_EINVAL, "say what to do: run, inspect, tokenize, bench, eval, version or help");
+        return qn_report_usage(NULL, &err);
+    }
+    const char *name = argv[1];
+    if (strcmp(name, "help") == 0 || strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0) {
+        return help(argc - 2, argv + 2);
+    }
+    if (strcmp(name, "version") == 0 || strcmp(name, "--version") == 0) {
+        uint32_t version = qn_version();
+        printf("quern %u.%u.%u\n", (unsigned)(version >> 16), (unsigned)(version >> 8 & 0xFF), (unsigned)(version & 0xFF));
+        return QN_EXIT_DONE;
+    }
+    const qn_verb *verb = qn_verb_find(name);
+    return verb != NULL ? run_verb(verb, argc - 2, argv + 2) : unknown_verb(name);
+}
+
+int main(int argc, char **argv)
+{
+    signal(SIGPIPE, SIG_IGN); /* a closed pipe is found when writing, so that nothing is left half done */
+    int code = dispatch(argc, argv);
+    return qn_report_flush() || code != QN_EXIT_DONE ? code : QN_EXIT_FAILED;
+}

@@ -1,0 +1,56 @@
+# quern eval perplexity. SPDX-License-Identifier: MIT
+import json
+import math
+
+from conftest import assert_fails
+
+
+def perplexity(quern, *args):
+    result = quern("eval", "perplexity", "--json", *args)
+    assert result.returncode == 0, result.stderr
+    return json.loads(result.stdout)
+
+
+def test_counts(quern, tiny_model, tmp_path):
+    text = tmp_path / "text.txt"
+    text.write_text("c" * 100)
+    out = perplexity(quern, "-m", tiny_model, "-f", text, "-c", 16)
+    # 100 letters, BOS and the space in front make 102 tokens at most: 6 chunks, 7 scored tokens in each.
+    assert out["chunks"] == 6 and out["tokens"] == 6 * 7 and out["context"] == 16
+    assert out["perplexity"] > 1 and math.isclose(math.exp(out["mean_nll"]), out["perplexity"])
+    assert perplexity(quern, "-m", tiny_model, "-f", text, "-c", 16, "--chunks", 2)["tokens"] == 14
+    odd = perplexity(quern, "-m", tiny_model, "-f", text, "-c", 17, "--chunks", 1)
+    assert odd["tokens"] == 17 - 17 // 2 - 1
+
+
+def test_batches_do_not_matter(quern, tiny_model, tmp_path):
+    text = tmp_path / "text.txt"
+    text.write_text("ab c a b " * 20)
+    args = ["-m", tiny_model, "-f", text, "-c", 32]
+    want = perplexity(quern, *args)["perplexity"]
+    for batch in (1, 5, 16):
+        assert math.isclose(perplexity(quern, *args, "-b", batch)["perplexity"], want, rel_tol=1e-3)
+
+
+def test_text_output(quern, tiny_model, tmp_path):
+    text = tmp_path / "text.txt"
+    text.write_text("c" * 40)
+    result = quern("eval", "perplexity", "-m", tiny_model, "-f", text, "-c", 16, "--verbose")
+    assert result.returncode == 0 and result.stdout.startswith(b"perplexity ")
+    assert b"1/2" in result.stderr and b"2/2" in result.stderr
+
+
+def test_too_short(quern, tiny_model, tmp_path):
+    text = tmp_path / "text.txt"
+    text.write_text("c")
+    assert_fails(quern("eval", "perplexity", "-m", tiny_model, "-f", text, "-c", 16), 1, "16")
+    assert_fails(quern("eval", "perplexity", "-m", tiny_model, "-f", tmp_path / "absent"), 1, "absent")
+
+
+def test_a_trained_model_knows_stories(quern, shared, tmp_path):
+    model = shared("models/stories260K.gguf")
+    story, noise = tmp_path / "story.txt", tmp_path / "noise.txt"
+    story.write_text("Once upon a time, there was a little girl named Lily. She loved to play outside in the park. " * 4)
+    noise.write_text("park little in there a Lily upon loved girl the named She to was Once play outside time. " * 4)
+    args = ["-m", model, "-c", 32, "-f"]
+    assert perplexity(quern, *args, story)["perplexity"] * 3 < perplexity(quern, *args, noise)["perplexity"]
