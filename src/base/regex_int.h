@@ -1,6 +1,6 @@
 /* The inside of the regular expressions. A pattern goes through these hands:
  *
- *     regex_parse.c    text -> tree of nodes, and sets of code points (regex_set.c)
+ *     regex_parse.c    text -> tree of nodes (regex_chars.c: its characters) and sets of code points (regex_set.c)
  *     regex_program.c  tree -> instructions
  *     regex_class.c    sets -> classes of code points, and the map from a code point to its class
  *     regex_table.c    instructions x classes -> deterministic table, if it stays small

@@ -29,8 +29,8 @@ static void ill_formed(void **state)
 {
     (void)state;
     static const char *const cases[] = {"\x80",         "\xBF",         "\xC0\x80",         "\xC1\xBF", "\xE0\x80\x80",
-                                        "\xE0\x9F\xBF", "\xED\xA0\x80", "\xF0\x8F\xBF\xBF", "\xFF",     "\xF4\x90\x80\x80",
-                                        "\xF5\x80",     "\xC3(",        "\xE2\x28\xA1",     "\xFE"};
+                                        "\xE0\x9F\xBF", "\xED\xA0\x80", "\xF0\x8F\xBF\xBF", "\xFF",     "\xF5\x80",
+                                        "\xF4\x90\x80\x80",     "\xC3(",        "\xE2\x28\xA1",     "\xFE"};
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         uint32_t cp = 0;
         assert_int_equal(qn_utf8_next(cases[i], strlen(cases[i]), &cp), 1);

@@ -1,0 +1,185 @@
+/* The public calls. Text is cut at the special tokens that it spells; the algorithm encodes what is between.
+ * SPDX-License-Identifier: MIT */
+#include "text/tokenizer_int.h"
+
+static const qn_tokenizer_ops *const algorithms[] = {&qn_tokenizer_bpe, &qn_tokenizer_spm};
+
+static qn_status find_algorithm(qn_tokenizer *t, const qn_gguf *g, qn_error *err)
+{
+    qn_str model;
+    QN_TRY(qn_gguf_get_str(g, "tokenizer.ggml.model", &model, err));
+    for (size_t i = 0; i < sizeof(algorithms) / sizeof(algorithms[0]); i++) {
+        if (qn_str_is(model, algorithms[i]->model)) {
+            t->ops = algorithms[i];
+            t->adds_bos = t->ops->adds_bos;
+            return QN_OK;
+        }
+    }
+    if (qn_str_is(model, "none") || qn_str_is(model, "no_vocab")) {
+        return qn_fail(err, QN_ENOTFOUND, "tokenizer.ggml.model: the file has no vocabulary");
+    }
+    return qn_fail(err, QN_EUNSUPPORTED, "tokenizer.ggml.model: %.*s", QN_STR_ARG(model));
+}
+
+static qn_status load(qn_tokenizer *t, const qn_gguf *g, qn_error *err)
+{
+    QN_TRY(find_algorithm(t, g, err));
+    QN_TRY(qn_vocab_load(t, g, err));
+    QN_TRY(qn_pieces_load(t, err));
+    QN_TRY(qn_specials_load(t, err));
+    for (size_t i = 0; i < 256; i++) {
+        t->byte_ids[i] = QN_NO_ID;
+    }
+    QN_TRY(t->ops->load(t, g, err));
+    return qn_vocab_load_special(t, g, err);
+}
+
+qn_status qn_tokenizer_open(const qn_gguf *g, qn_budget *b, qn_tokenizer **out, qn_error *err)
+{
+    qn_tokenizer *t = qn_zalloc(b, QN_TOKENIZER_OWNER, sizeof(*t));
+    if (t == NULL) {
+        return qn_fail(err, QN_ENOMEM, "no memory for a tokenizer");
+    }
+    t->budget = b;
+    qn_status s = load(t, g, err);
+    if (s != QN_OK) {
+        qn_tokenizer_close(t);
+        return s;
+    }
+    *out = t;
+    return QN_OK;
+}
+
+void qn_tokenizer_close(qn_tokenizer *t)
+{
+    if (t == NULL) {
+        return;
+    }
+    if (t->state != NULL) {
+        t->ops->unload(t);
+    }
+    qn_specials_free(&t->specials);
+    qn_free(t->pieces.slots);
+    qn_free(t->whole);
+    qn_free(t->tokens);
+    qn_free(t);
+}
+
+uint32_t qn_tokenizer_n_vocab(const qn_tokenizer *t) { return t->n_vocab; }
+int32_t qn_tokenizer_bos(const qn_tokenizer *t) { return t->bos; }
+int32_t qn_tokenizer_eos(const qn_tokenizer *t) { return t->eos; }
+bool qn_tokenizer_adds_bos(const qn_tokenizer *t) { return t->adds_bos; }
+bool qn_tokenizer_adds_eos(const qn_tokenizer *t) { return t->adds_eos; }
+
+static bool has_id(const qn_tokenizer *t, int32_t id) { return id >= 0 && (uint32_t)id < t->n_vocab; }
+
+bool qn_tokenizer_is_end(const qn_tokenizer *t, int32_t id)
+{
+    return has_id(t, id) && (t->tokens[id].flags & QN_TOKEN_END) != 0;
+}
+
+qn_token_kind qn_tokenizer_kind(const qn_tokenizer *t, int32_t id)
+{
+    return has_id(t, id) ? (qn_token_kind)t->tokens[id].kind : QN_TOKEN_UNUSED;
+}
+
+qn_str qn_tokenizer_piece(const qn_tokenizer *t, int32_t id)
+{
+    return has_id(t, id) ? qn_piece(t, id) : (qn_str){NULL, 0};
+}
+
+static qn_status encode_fragments(qn_encode_run *run, const char *text, size_t n, unsigned sorts)
+{
+    const qn_tokenizer *t = run->t;
+    size_t begin = 0, at = 0; /* text[begin, at) is plain */
+    bool opens = true;
+    while (at < n) {
+        size_t len = 0;
+        int32_t id = QN_NO_ID;
+        if ((t->specials.starts[(uint8_t)text[at]] & sorts) != 0) {
+            id = qn_specials_match(t, text + at, n - at, sorts, &len);
+        }
+        if (id == QN_NO_ID) {
+            at++;
+            continue;
+        }
+        if (at > begin) {
+            QN_TRY(t->ops->encode(run, text + begin, at - begin, opens));
+        }
+        qn_emit(run, id);
+        at += len;
+        begin = at;
+        opens = t->tokens[id].kind != QN_TOKEN_USER;
+    }
+    return at > begin ? t->ops->encode(run, text + begin, at - begin, opens) : QN_OK;
+}
+
+qn_status qn_tokenizer_encode(const qn_tokenizer *t, const char *text, size_t n_bytes, unsigned flags, int32_t *ids,
+                              size_t cap, size_t *n_ids, qn_error *err)
+{
+    if (n_bytes > QN_MAX_TEXT) {
+        return qn_fail(err, QN_EINVAL, "a text of %zu bytes, more than %u", n_bytes, QN_MAX_TEXT);
+    }
+    qn_encode_run run = {.t = t, .ids = ids, .cap = cap};
+    qn_buf_init(&run.text, t->budget, QN_TOKENIZER_OWNER, SIZE_MAX / 2);
+    unsigned sorts = QN_SPECIAL_USER | ((flags & QN_TEXT_PARSE_SPECIAL) != 0 ? QN_SPECIAL_OTHER : 0);
+    if ((flags & QN_TEXT_ADD_SPECIAL) != 0 && t->adds_bos) {
+        qn_emit(&run, t->bos);
+    }
+    qn_status s = encode_fragments(&run, text, n_bytes, sorts);
+    if ((flags & QN_TEXT_ADD_SPECIAL) != 0 && t->adds_eos) {
+        qn_emit(&run, t->eos);
+    }
+    qn_free(run.symbols);
+    qn_free(run.heap);
+    qn_buf_free(&run.text);
+    if (s != QN_OK) {
+        return qn_fail(err, s, "no memory to encode a text of %zu bytes", n_bytes);
+    }
+    *n_ids = run.n;
+    return run.n <= cap ? QN_OK : qn_fail(err, QN_ERANGE, "%zu tokens, but room for %zu", run.n, cap);
+}
+
+static void decode_token(const qn_tokenizer *t, int32_t id, unsigned flags, bool opens, qn_buf *out)
+{
+    uint8_t kind = t->tokens[id].kind;
+    qn_str piece = qn_piece(t, id);
+    if (kind == QN_TOKEN_BYTE) {
+        qn_buf_add_char(out, (char)qn_vocab_byte(piece));
+    } else if (kind == QN_TOKEN_USER || (qn_is_hidden(kind) && (flags & QN_TEXT_PARSE_SPECIAL) != 0)) {
+        qn_buf_add(out, piece.data, piece.len);
+    } else if (!qn_is_hidden(kind)) {
+        t->ops->decode(t, piece, opens, out);
+    }
+}
+
+static qn_status check_id(const qn_tokenizer *t, int32_t id, qn_error *err)
+{
+    return has_id(t, id) ? QN_OK : qn_fail(err, QN_ERANGE, "token %d, but there are %u", id, t->n_vocab);
+}
+
+static qn_status check_out(const qn_buf *out, qn_error *err)
+{
+    return out->status == QN_OK ? QN_OK : qn_fail(err, out->status, "no room for the text of the tokens");
+}
+
+qn_status qn_tokenizer_decode_token(const qn_tokenizer *t, int32_t id, unsigned flags, bool at_start, qn_buf *out,
+                                    qn_error *err)
+{
+    QN_TRY(check_id(t, id, err));
+    decode_token(t, id, flags, at_start, out);
+    return check_out(out, err);
+}
+
+qn_status qn_tokenizer_decode(const qn_tokenizer *t, const int32_t *ids, size_t n_ids, unsigned flags, qn_buf *out,
+                              qn_error *err)
+{
+    bool opens = true; /* as in encoding: at the start, and behind a control token that stands in the text */
+    for (size_t i = 0; i < n_ids; i++) {
+        QN_TRY(check_id(t, ids[i], err));
+        decode_token(t, ids[i], flags, opens, out);
+        bool hidden = qn_is_hidden(t->tokens[ids[i]].kind);
+        opens = hidden && ((flags & QN_TEXT_PARSE_SPECIAL) != 0 || opens);
+    }
+    return check_out(out, err);
+}

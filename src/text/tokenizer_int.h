@@ -1,0 +1,209 @@
+/* The inside of the tokenizers. What they share is in this header; one file holds one job:
+ *
+ *     tokenizer.c          the public calls: opening, special tokens in a text, decoding
+ *     tokenizer_vocab.c    tokenizer.ggml.*: pieces, kinds, special ids, the end-of-generation set
+ *     tokenizer_pieces.c   from a piece's spelling to its id
+ *     tokenizer_special.c  special tokens spelled in a text
+ *     tokenizer_merge.c    merging neighbours by priority, the loop that both kinds of BPE share
+ *     tokenizer_bpe.c      model "gpt2": byte-level BPE with a list of merges
+ *     tokenizer_pre.c      its pre-tokenizers: a table of patterns
+ *     tokenizer_spm.c      model "llama": SentencePiece BPE by scores
+ *
+ * A further algorithm is one more file with a qn_tokenizer_ops, named in the list in tokenizer.c.
+ *
+ * SPDX-License-Identifier: MIT */
+#ifndef QN_TEXT_TOKENIZER_INT_H
+#define QN_TEXT_TOKENIZER_INT_H
+
+#include "base/regex.h"
+#include "text/tokenizer.h"
+
+#include <stdatomic.h>
+
+#define QN_TOKENIZER_OWNER "tokenizer"
+#define QN_MAX_PIECE UINT16_MAX     /* bytes of a spelling; real ones stay under 2048 */
+#define QN_MAX_SPECIAL_PIECE 1024   /* of a special token: what one place of a text may cost; real ones stay under 64 */
+#define QN_MAX_TEXT (UINT32_C(1) << 30) /* bytes of one text; offsets are 32 bits */
+#define QN_NO_ID (-1)
+
+enum { /* flags of a token */
+    QN_TOKEN_END = 1, /* ends generation */
+};
+
+typedef struct qn_token { /* 8 bytes, so that a look-up touches one cache line */
+    uint32_t offset; /* of the spelling, from qn_tokenizer.strings */
+    uint16_t len;    /* bytes; 0: the token has no spelling and is never found */
+    uint8_t kind;    /* qn_token_kind */
+    uint8_t flags;
+} qn_token;
+
+/* Spelling -> id, open addressing. Lengths are ours; the bytes stay in the file, where a change of the file under
+ * the map can make a look-up miss but not go astray. */
+typedef struct qn_piece_slot {
+    uint32_t tag; /* high half of the hash */
+    int32_t id;   /* QN_NO_ID: free */
+} qn_piece_slot;
+
+typedef struct qn_pieces {
+    qn_piece_slot *slots;
+    uint32_t mask; /* slots - 1 */
+    uint32_t longest;
+    uint64_t seed; /* differs from run to run, so that a file cannot choose its collisions */
+} qn_pieces;
+
+/* Special tokens as a tree of bytes. Node 0 is the root. */
+typedef struct qn_special_edge {
+    uint32_t key; /* node << 8 | byte */
+    uint32_t to;  /* 0: free, as no edge leads to the root */
+} qn_special_edge;
+
+typedef struct qn_specials {
+    qn_special_edge *edges;
+    uint32_t mask;
+    int32_t *ends;       /* per node: the token that ends there, or QN_NO_ID */
+    uint32_t n_nodes;
+    uint8_t starts[256]; /* QN_SPECIAL_* of the tokens that begin with a byte */
+} qn_specials;
+
+enum {
+    QN_SPECIAL_USER = 1,  /* user-defined tokens: found in every text */
+    QN_SPECIAL_OTHER = 2, /* control and unknown: only with QN_TEXT_PARSE_SPECIAL */
+};
+
+typedef struct qn_tokenizer_ops qn_tokenizer_ops;
+
+struct qn_tokenizer {
+    const qn_tokenizer_ops *ops;
+    void *state; /* of the algorithm */
+    qn_budget *budget;
+    const char *strings;
+    qn_token *tokens;
+    uint32_t n_vocab;
+    qn_pieces pieces; /* of normal and unused tokens: what text may turn into without being special */
+    qn_specials specials;
+    int32_t bos, eos, unknown;
+    bool adds_bos, adds_eos;
+    int32_t byte_ids[256]; /* the token of a single byte, or QN_NO_ID */
+    /* Per token: what merging its own spelling gives, found out when it is first met: a word that is a token needs
+     * no merging then. Threads may both find out; they find the same (QN_WHOLE_*). */
+    atomic_uchar *whole;
+};
+
+enum { QN_WHOLE_UNKNOWN, QN_WHOLE_YES, QN_WHOLE_NO };
+
+/* One symbol in the course of merging: a part of the piece, linked to its neighbours. */
+typedef struct qn_symbol {
+    int32_t id;     /* QN_NO_ID: no token yet */
+    uint32_t start; /* byte offset in the piece; it ends where the next one starts */
+    uint32_t prev, next;
+} qn_symbol;
+
+#define QN_NO_SYMBOL UINT32_MAX
+
+typedef struct qn_merge_entry {
+    uint64_t key;     /* priority << 32 | index of the left symbol: least first */
+    uint32_t end;     /* where the right symbol ended when this was noted; if it has grown, the entry is void */
+    int32_t id;       /* what the two become */
+} qn_merge_entry;
+
+/* One call of qn_tokenizer_encode(): where ids go, and memory that pieces use one after another. */
+typedef struct qn_encode_run {
+    const qn_tokenizer *t;
+    int32_t *ids;
+    size_t cap, n; /* n counts on when cap is reached */
+    qn_symbol *symbols;
+    size_t cap_symbols;
+    qn_merge_entry *heap;
+    size_t n_heap, cap_heap;
+    qn_buf text; /* a piece as the vocabulary would spell it */
+} qn_encode_run;
+
+struct qn_tokenizer_ops {
+    const char *model; /* tokenizer.ggml.model */
+    int32_t bos, eos, unknown; /* when the file is silent, and has such an id; QN_NO_ID: none */
+    bool adds_bos; /* when the file is silent; the pre-tokenizer's table may say otherwise */
+    /* Reads what the algorithm needs beyond the vocabulary into t->state and t->byte_ids. */
+    qn_status (*load)(qn_tokenizer *t, const qn_gguf *g, qn_error *err);
+    void (*unload)(qn_tokenizer *t);
+    /* Appends the ids of plain text, n >= 1. opens: nothing is before it, or a control token is. */
+    qn_status (*encode)(qn_encode_run *run, const char *text, size_t n, bool opens);
+    /* Appends the bytes of a normal or unused token. opens as above. */
+    void (*decode)(const qn_tokenizer *t, qn_str piece, bool opens, qn_buf *out);
+};
+
+extern const qn_tokenizer_ops qn_tokenizer_bpe, qn_tokenizer_spm;
+
+static inline void qn_emit(qn_encode_run *run, int32_t id)
+{
+    if (run->n < run->cap) {
+        run->ids[run->n] = id;
+    }
+    run->n++;
+}
+
+static inline qn_str qn_piece(const qn_tokenizer *t, int32_t id)
+{
+    return (qn_str){t->strings + t->tokens[id].offset, t->tokens[id].len};
+}
+
+/* May come out of ordinary text. */
+static inline bool qn_is_plain(qn_token token)
+{
+    return token.kind == QN_TOKEN_NORMAL || token.kind == QN_TOKEN_UNUSED;
+}
+
+/* Stands for no text. */
+static inline bool qn_is_hidden(uint8_t kind) { return kind == QN_TOKEN_CONTROL || kind == QN_TOKEN_UNKNOWN; }
+
+/* tokenizer_vocab.c */
+qn_status qn_vocab_load(qn_tokenizer *t, const qn_gguf *g, qn_error *err);
+/* Special ids, add_bos, add_eos and the end-of-generation set; after ops->load(). */
+qn_status qn_vocab_load_special(qn_tokenizer *t, const qn_gguf *g, qn_error *err);
+/* The byte that "<0xXX>" stands for, or -1. */
+int qn_vocab_byte(qn_str piece);
+
+/* tokenizer_pieces.c */
+qn_status qn_pieces_load(qn_tokenizer *t, qn_error *err);
+int32_t qn_pieces_find(const qn_tokenizer *t, const char *s, size_t n);
+/* The same in two steps; between them many look-ups may be prefetched together: step 0, then 1, then 2 for each. */
+uint64_t qn_pieces_hash(const qn_tokenizer *t, const char *s, size_t n);
+void qn_pieces_prefetch(const qn_tokenizer *t, uint64_t h, unsigned step);
+int32_t qn_pieces_find_hashed(const qn_tokenizer *t, const char *s, size_t n, uint64_t h);
+/* A well-mixed product, for the hash tables here. */
+static inline uint64_t qn_mix(uint64_t a, uint64_t b)
+{
+    __extension__ typedef unsigned __int128 wide;
+    wide product = (wide)a * b;
+    return (uint64_t)product ^ (uint64_t)(product >> 64);
+}
+
+/* tokenizer_special.c */
+qn_status qn_specials_load(qn_tokenizer *t, qn_error *err);
+void qn_specials_free(qn_specials *s);
+/* The longest special token of these sorts (QN_SPECIAL_*) at text[0, n), or QN_NO_ID; *len is set with it. */
+int32_t qn_specials_match(const qn_tokenizer *t, const char *text, size_t n, unsigned sorts, size_t *len);
+
+/* tokenizer_merge.c: what two neighbours become, and how early that comes (less is earlier). False: nothing. */
+typedef bool qn_merge_look_up(const qn_tokenizer *t, const char *text, const qn_symbol *left, const qn_symbol *right,
+                              uint32_t end, uint32_t *priority, int32_t *id);
+/* Room for n symbols in run->symbols. */
+qn_status qn_merge_reserve(qn_encode_run *run, size_t n);
+/* Merges run->symbols[0, n), in order and unlinked, which cover text[0, n_bytes), until nothing is left to merge.
+ * *n becomes the number of those left, again in order and unlinked. Time n log n. */
+qn_status qn_merge(qn_encode_run *run, const char *text, uint32_t n_bytes, uint32_t *n, qn_merge_look_up *look_up);
+
+/* tokenizer_pre.c */
+typedef struct qn_pre qn_pre;
+/* The compiled pre-tokenizer of a kind, or of no kind (a missing key: an empty string). QN_EUNSUPPORTED names it. */
+qn_status qn_pre_open(qn_str kind, qn_budget *b, qn_pre **out, qn_error *err);
+void qn_pre_close(qn_pre *p);
+bool qn_pre_ignores_merges(const qn_pre *p); /* a word that is a token is that token, merges or not */
+bool qn_pre_adds_bos(const qn_pre *p);
+/* Calls word() for each word of text, in order; stops at the first failure. */
+typedef qn_status qn_pre_word(void *ctx, const char *word, size_t n);
+qn_status qn_pre_split(const qn_pre *p, const char *text, size_t n, qn_pre_word *word, void *ctx);
+/* The i-th kind of the table and its patterns, for tests: the names and up to QN_PRE_PATTERNS patterns. */
+#define QN_PRE_PATTERNS 6
+bool qn_pre_kind_at(size_t i, const char **names, const char *const **patterns);
+
+#endif
