@@ -13,13 +13,16 @@
 
 typedef struct bytes {
     uint8_t *data;
-    size_t len;
+    size_t len, cap;
 } bytes;
 
 static inline void put(bytes *b, const void *p, size_t n)
 {
-    b->data = realloc(b->data, b->len + n + 1);
-    assert_non_null(b->data);
+    if (b->data == NULL || n > b->cap - b->len) {
+        b->cap = 2 * (b->len + n) + 64;
+        b->data = realloc(b->data, b->cap);
+        assert_non_null(b->data);
+    }
     if (n > 0) {
         memcpy(b->data + b->len, p, n);
     }

@@ -261,7 +261,7 @@ static void cut_at_every_byte(void **state)
     qn_error err;
     assert_int_equal(open_exact(&whole, &g, &err), QN_OK);
     for (size_t n = 0; n < whole.len; n++) {
-        bytes b = {whole.data, n};
+        bytes b = {.data = whole.data, .len = n};
         char found[32];
         snprintf(found, sizeof(found), " %zu found", n);
         expect_refused(&b, QN_EFORMAT, n < 4 ? "magic" : found);
@@ -302,7 +302,7 @@ static void other_kinds_of_files(void **state)
         {"\x1b[2J\x1b[31m", "begins with '.[2J.[31m'"},
     };
     for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++) {
-        bytes b = {(uint8_t *)(uintptr_t)files[i].text, strlen(files[i].text)};
+        bytes b = {.data = (uint8_t *)(uintptr_t)files[i].text, .len = strlen(files[i].text)};
         expect_refused(&b, QN_EFORMAT, files[i].expected);
     }
 }
@@ -311,36 +311,19 @@ static void other_kinds_of_files(void **state)
 static void the_largest_counts(void **state)
 {
     (void)state;
-    const uint64_t n = QN_GGUF_MAX_TENSORS;
+    const uint64_t n = QN_GGUF_MAX_TENSORS, one = 1;
     bytes b = {0};
-    size_t cap = 24 + n * 48;
-    b.data = malloc(cap + 1);
-    assert_non_null(b.data);
-    uint8_t *p = b.data;
-    memcpy(p, "GGUF\3\0\0\0", 8);
-    memcpy(p + 8, &n, 8);
-    memset(p + 16, 0, 8);
-    p += 24;
+    put_header(&b, 3, n, 0);
     for (uint64_t i = 0; i < n; i++) {
-        uint64_t name_bytes = 6, ne = 1, offset = (i * 7919 % n) * 32; /* all different but the last */
-        uint32_t n_dims = 1, type = QN_TYPE_I8;
         char name[8];
         snprintf(name, sizeof(name), "%06x", (unsigned)i);
-        offset = i == n - 1 ? 32 : offset;
-        memcpy(p, &name_bytes, 8);
-        memcpy(p + 8, name, 6);
-        memcpy(p + 14, &n_dims, 4);
-        memcpy(p + 18, &ne, 8);
-        memcpy(p + 26, &type, 4);
-        memcpy(p + 30, &offset, 8);
-        p += 38;
+        /* All different but the last. */
+        put_tensor(&b, name, 1, &one, QN_TYPE_I8, i == n - 1 ? 32 : (i * 7919 % n) * 32);
     }
-    b.len = (size_t)(p - b.data);
     expect_refused(&b, QN_EFORMAT, "the file is cut short");
-    b.data = realloc(b.data, b.len + n * 32 + 64);
-    assert_non_null(b.data);
-    memset(b.data + b.len, 0, n * 32 + 64);
-    b.len += n * 32 + 64;
+    for (uint64_t i = 0; i < 32 * n + 64; i++) {
+        put(&b, "", 1);
+    }
     expect_refused(&b, QN_EFORMAT, "its data overlap");
     free(b.data);
 }
