@@ -14,7 +14,7 @@ function(qn_layer name)
     cmake_parse_arguments(arg "" "" "DEPS" ${ARGN})
     file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/${name}/*.c)
     if(NOT CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64|i.86")
-        list(FILTER sources EXCLUDE REGEX "/cpu/(avx2|avx512|amx)/")
+        list(FILTER sources EXCLUDE REGEX "/cpu/(avx2|avx512vnni|amx)/")
     endif()
     if(NOT sources)
         return()
@@ -35,7 +35,7 @@ function(qn_layer name)
         set(cpu ${CMAKE_SOURCE_DIR}/src/backend/cpu)
         qn_isa_flags(quern_backend ${cpu}/ref -ffp-contract=off)
         qn_isa_flags(quern_backend ${cpu}/avx2 -O3 -mavx2 -mfma -mf16c -mbmi2)
-        qn_isa_flags(quern_backend ${cpu}/avx512 -O3 -mavx2 -mfma -mf16c -mbmi2 -mavx512f -mavx512bw -mavx512dq -mavx512vl
+        qn_isa_flags(quern_backend ${cpu}/avx512vnni -O3 -mavx2 -mfma -mf16c -mbmi2 -mavx512f -mavx512bw -mavx512dq -mavx512vl
                      -mavx512vnni -mprefer-vector-width=512)
         qn_isa_flags(quern_backend ${cpu}/amx -O3 -mavx2 -mfma -mf16c -mbmi2 -mavx512f -mavx512bw -mavx512dq -mavx512vl
                      -mavx512vnni -mamx-tile -mamx-int8 -mprefer-vector-width=512)

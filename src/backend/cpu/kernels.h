@@ -110,5 +110,6 @@ typedef struct qn_kernels {
 /* Each instruction set's filler overrides what it is better at; ref sets every pointer. */
 void qn_kernels_fill_ref(qn_kernels *k);
 void qn_kernels_fill_avx2(qn_kernels *k);
+void qn_kernels_fill_avx512vnni(qn_kernels *k); /* over avx2 */
 
 #endif

@@ -9,6 +9,7 @@
 /* Each sets mm[], quantize_a8 and decode_row[]; ref sets them all, the others what they are better at. */
 void qn_fill_mm_ref(qn_kernels *k);
 void qn_fill_mm_avx2(qn_kernels *k);
+void qn_fill_mm_avx512vnni(qn_kernels *k);
 
 /* X(type) for every type of the table. */
 #define QN_MM_PLAIN_TYPES(X) X(F32) X(F16) X(BF16)

@@ -24,12 +24,18 @@ static bool has_avx2(const qn_cpu *cpu)
 {
     return cpu->avx2;
 }
+
+static bool has_avx512vnni(const qn_cpu *cpu)
+{
+    return cpu->avx2 && cpu->avx512 && cpu->avx512_vnni;
+}
 #endif
 
 static const kernel_set sets[] = {
     {"ref", always, qn_kernels_fill_ref},
 #if defined(__x86_64__) || defined(__i386__)
     {"avx2", has_avx2, qn_kernels_fill_avx2},
+    {"avx512vnni", has_avx512vnni, qn_kernels_fill_avx512vnni},
 #endif
 };
 

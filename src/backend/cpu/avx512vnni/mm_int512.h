@@ -1,0 +1,12 @@
+/* The AVX-512 VNNI matrix product kernels by name; private to backend/cpu/avx512vnni. SPDX-License-Identifier: MIT */
+#ifndef QN_BACKEND_CPU_AVX512VNNI_MM_INT512_H
+#define QN_BACKEND_CPU_AVX512VNNI_MM_INT512_H
+
+#include "backend/cpu/mm_int.h"
+
+/* qn_mm.panel over the tiles that the AVX2 packers make. */
+typedef void qn_panel512_fn(const void *panel, size_t n_rows, size_t n_k, const void *x, size_t x_bytes, size_t n_cols,
+                            float *y, size_t ldy);
+qn_panel512_fn qn_panel_u8_avx512vnni, qn_panel_s8_avx512vnni, qn_panel_h6_avx512vnni;
+
+#endif
