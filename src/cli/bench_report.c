@@ -43,9 +43,10 @@ void qn_bench_summarize(double *rates, size_t n, qn_bench_result *out)
 bool qn_bench_print_table(const qn_bench_report *r)
 {
     char bytes[QN_REPORT_BYTES_TEXT];
-    printf("%s %s, %.1f M parameters, weights %s, kernels %s, batch %u, %u runs\n", r->info.architecture,
-           r->info.name, (double)r->info.n_params / 1e6, qn_report_bytes(r->info.weight_bytes, bytes), r->isa,
-           (unsigned)r->n_batch, (unsigned)r->n_repetitions);
+    qn_report_escaped(stdout, qn_str_of(r->info.name), 64);
+    printf(" (%s), %.1f M parameters, weights %s, kernels %s, batch %u, %u runs\n", r->info.architecture,
+           (double)r->info.n_params / 1e6, qn_report_bytes(r->info.weight_bytes, bytes), r->isa, (unsigned)r->n_batch,
+           (unsigned)r->n_repetitions);
     printf("%-8s %8s %8s %6s %8s %8s  %12s %12s %12s  %14s\n", "test", "prompt", "gen", "seqs", "depth", "threads",
            "tok/s", "min", "max", "weights read");
     for (size_t i = 0; i < r->n; i++) {
@@ -132,7 +133,7 @@ bool qn_bench_print_json(const qn_bench_report *r)
     qn_json_key(&w, "repetitions");
     qn_json_u64(&w, r->n_repetitions);
     qn_json_key(&w, "peak_memory_bytes");
-    qn_json_u64(&w, qn_report_peak_memory());
+    qn_json_u64(&w, r->peak_memory);
     qn_json_key(&w, "results");
     qn_json_begin_array(&w);
     for (size_t i = 0; i < r->n; i++) {

@@ -16,6 +16,7 @@ typedef struct qn_bench_report {
     qn_model_info info;
     const char *model_path, *isa;
     uint32_t n_batch, n_repetitions;
+    uint64_t peak_memory; /* of the process, by the end of the tests */
     qn_bench_result *results;
     size_t n, cap;
 } qn_bench_report;

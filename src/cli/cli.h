@@ -17,7 +17,7 @@ typedef struct qn_verb {
     const char *arguments; /* as the usage line shows them */
     size_t max_rest;       /* arguments that are no options, at most */
     const char *summary;
-    const char *examples; /* whole lines */
+    const char *examples;            /* whole lines */
     int (*run)(const qn_options *o); /* returns the exit code, having printed its errors */
 } qn_verb;
 

@@ -30,9 +30,9 @@ static void print_option(const qn_option *option)
 {
     char head[80], text[512];
     char short_name[] = {'-', option->short_name, ',', ' ', '\0'};
-    int n_head = snprintf(head, sizeof(head), "  %s--%s%s%s", option->short_name != 0 ? short_name : "    ",
-                          option->name, option->metavar != NULL ? " " : "",
-                          option->metavar != NULL ? option->metavar : "");
+    int n_head =
+        snprintf(head, sizeof(head), "  %s--%s%s%s", option->short_name != 0 ? short_name : "    ", option->name,
+                 option->metavar != NULL ? " " : "", option->metavar != NULL ? option->metavar : "");
     int n_text = snprintf(text, sizeof(text), "%s", option->help);
     if (option->fallback != NULL) {
         n_text += snprintf(text + n_text, sizeof(text) - (size_t)n_text, " [%s]", option->fallback);

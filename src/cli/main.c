@@ -119,7 +119,8 @@ static int dispatch(int argc, char **argv)
     }
     if (strcmp(name, "version") == 0 || strcmp(name, "--version") == 0) {
         uint32_t version = qn_version();
-        printf("quern %u.%u.%u\n", (unsigned)(version >> 16), (unsigned)(version >> 8 & 0xFF), (unsigned)(version & 0xFF));
+        printf("quern %u.%u.%u\n", (unsigned)(version >> 16), (unsigned)(version >> 8 & 0xFF),
+               (unsigned)(version & 0xFF));
         return QN_EXIT_DONE;
     }
     const qn_verb *verb = qn_verb_find(name);

@@ -12,8 +12,8 @@
 #define QN_OPTIONS_OWNER "options"
 
 const qn_option qn_option_table[QN_OPTION_COUNT] = {
-#define QN_OPTION_ROW(id, name, short_name, kind, metavar, fallback, min, max, verbs, key, environment, help)          \
-    [QN_OPTION_ID_##id] = {name,  short_name, QN_OPTION_##kind, metavar, fallback, (double)(min), (double)(max),       \
+#define QN_OPTION_ROW(id, name, short_name, kind, metavar, fallback, min, max, verbs, key, environment, help)    \
+    [QN_OPTION_ID_##id] = {name,  short_name, QN_OPTION_##kind, metavar, fallback, (double)(min), (double)(max), \
                            verbs, key,        environment,      help},
     QN_OPTION_TABLE(QN_OPTION_ROW)
 #undef QN_OPTION_ROW

@@ -4,9 +4,9 @@
  * a session of its own, of exactly the size it needs, and one run that warms up.
  *
  * SPDX-License-Identifier: MIT */
-#include "cli/cli.h"
 #include "cli/bench_probe.h"
 #include "cli/bench_report.h"
+#include "cli/cli.h"
 #include "cli/gguf_memory.h"
 #include "cli/input.h"
 #include "cli/interrupt.h"
@@ -21,7 +21,6 @@ typedef struct bench {
     qn_bench_report report;
     qn_tokens tokens; /* random, as many as the longest test reads */
     uint64_t read_per_token;
-    double bandwidth; /* of the machine, with as many threads as the running tests; 0: unknown */
     double *rates;
 } bench;
 
@@ -66,8 +65,8 @@ static qn_status run_mixed(test *t, uint64_t *n_tokens, qn_error *err)
             const int32_t *id = &t->b->tokens.ids[(t->result.n_gen + k) % t->b->tokens.n];
             t->items[k] = (qn_step_item){.seq = t->seqs[k], .tokens = id, .n_tokens = 1, .want = QN_WANT_LAST};
         }
-        t->items[n_seqs] = (qn_step_item){
-            .seq = t->seqs[n_seqs], .tokens = &t->b->tokens.ids[i], .n_tokens = n, .want = QN_WANT_LAST};
+        t->items[n_seqs] =
+            (qn_step_item){.seq = t->seqs[n_seqs], .tokens = &t->b->tokens.ids[i], .n_tokens = n, .want = QN_WANT_LAST};
         QN_TRY(qn_step(t->session, t->items, n_seqs + 1, err));
         for (uint32_t k = 0; k <= n_seqs; k++) {
             if (t->items[k].status != QN_OK) {
@@ -159,7 +158,6 @@ static qn_status run_test(bench *b, qn_bench_result what, uint32_t n_threads, ru
     }
     if (run == run_decode) {
         t.result.read_bytes = t.result.median * (double)b->read_per_token;
-        t.result.read_share = b->bandwidth > 0 ? t.result.read_bytes / b->bandwidth : 0;
     }
     return qn_bench_report_add(&b->report, &t.result, err);
 }
@@ -199,17 +197,32 @@ static qn_status run_tests(bench *b, qn_error *err)
     const int64_t *threads = qn_options_ints(b->options, QN_OPTION_ID_BENCH_THREADS, &n_thread_counts);
     const int64_t *depths = qn_options_ints(b->options, QN_OPTION_ID_DEPTH, &n_depths);
     for (size_t i = 0; i < n_thread_counts; i++) {
-        uint32_t n = threads[i] > 0 ? (uint32_t)threads[i] : qn_runtime_threads(b->opened.runtime);
-        b->bandwidth = 0;
-        qn_error probe_error;
-        if (b->read_per_token > 0 && qn_probe_read_bandwidth(n, &b->bandwidth, &probe_error) != QN_OK) {
-            fprintf(stderr, "quern bench: %s\n", probe_error.what);
-        }
         for (size_t k = 0; k < n_depths; k++) {
             QN_TRY(run_tests_at(b, (uint32_t)depths[k], (uint32_t)threads[i], err));
         }
     }
     return QN_OK;
+}
+
+/* After the tests, so that the block that is read counts neither as their memory nor as their work. */
+static void compare_with_memory(bench *b)
+{
+    uint32_t n_threads = 0;
+    double bandwidth = 0;
+    b->report.peak_memory = qn_report_peak_memory();
+    for (size_t i = 0; i < b->report.n; i++) {
+        qn_bench_result *r = &b->report.results[i];
+        if (r->read_bytes == 0) {
+            continue;
+        }
+        qn_error err;
+        if (r->threads != n_threads && qn_probe_read_bandwidth(r->threads, &bandwidth, &err) != QN_OK) {
+            fprintf(stderr, "quern bench: %s\n", err.what);
+            return;
+        }
+        n_threads = r->threads;
+        r->read_share = r->read_bytes / bandwidth;
+    }
 }
 
 /* The largest of a list; 0 stands for what the machine has, when zero_is_all. */
@@ -305,6 +318,7 @@ int qn_verb_bench(const qn_options *o)
     } else if (status != QN_OK) {
         code = qn_report_failure("bench", &err);
     } else {
+        compare_with_memory(&b);
         code = print_results(&b) ? QN_EXIT_DONE : QN_EXIT_FAILED;
     }
     qn_bench_report_close(&b.report);

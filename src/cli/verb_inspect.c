@@ -10,9 +10,9 @@
 #include <stdlib.h>
 
 #define QN_INSPECT_OWNER "inspect"
-#define QN_INSPECT_SHORT_TEXT 72       /* bytes of a text in the table */
-#define QN_INSPECT_SHORT_ARRAY 8       /* items of an array in the table */
-#define QN_INSPECT_JSON_ARRAY 64       /* longer arrays are only described in JSON, unless --full */
+#define QN_INSPECT_SHORT_TEXT 72              /* bytes of a text in the table */
+#define QN_INSPECT_SHORT_ARRAY 8              /* items of an array in the table */
+#define QN_INSPECT_JSON_ARRAY 64              /* longer arrays are only described in JSON, unless --full */
 #define QN_INSPECT_MAX_JSON ((size_t)4 << 30) /* a file's metadata, escaped, with room to spare */
 
 typedef struct inspect {

@@ -160,8 +160,8 @@ static qn_status choose_context(run *r, qn_error *err)
 static qn_status prepare(run *r, qn_error *err)
 {
     uint64_t begin_ns = qn_clock_ns();
-    QN_TRY(qn_open_model(r->options, (uint32_t)qn_options_int(r->options, QN_OPTION_ID_THREADS), false, &r->opened,
-                         err));
+    QN_TRY(
+        qn_open_model(r->options, (uint32_t)qn_options_int(r->options, QN_OPTION_ID_THREADS), false, &r->opened, err));
     qn_model_get_info(r->opened.model, &r->info);
     QN_TRY(tokenize_prompt(r, err));
     QN_TRY(choose_context(r, err));
@@ -326,8 +326,8 @@ static bool print_json(run *r)
 
 static void print_details(const run *r)
 {
-    fprintf(stderr, "%s, %u layers, %u threads, kernels %s, context %u, seed %llu, ended by: %s\n", r->info.architecture,
-            (unsigned)r->info.n_layers, (unsigned)qn_runtime_threads(r->opened.runtime),
+    fprintf(stderr, "%s, %u layers, %u threads, kernels %s, context %u, seed %llu, ended by: %s\n",
+            r->info.architecture, (unsigned)r->info.n_layers, (unsigned)qn_runtime_threads(r->opened.runtime),
             qn_runtime_isa(r->opened.runtime), (unsigned)r->n_ctx, (unsigned long long)r->seed,
             ending_names[r->ending]);
     const char *owner;

@@ -65,8 +65,8 @@ static qn_status detokenize(job *j, const int32_t *ids, size_t n, qn_error *err)
         }
         bytes = grown;
         size_t cap = n_bytes;
-        qn_status status = qn_detokenize(j->opened.model, ids, n, j->flags & QN_TEXT_PARSE_SPECIAL, bytes, cap,
-                                         &n_bytes, err);
+        qn_status status =
+            qn_detokenize(j->opened.model, ids, n, j->flags & QN_TEXT_PARSE_SPECIAL, bytes, cap, &n_bytes, err);
         if (status == QN_OK) {
             qn_buf_add(&j->text, bytes, n_bytes);
             status = j->text.status == QN_OK ? QN_OK : qn_fail(err, j->text.status, "no memory for the text");

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define QN_BIAS_BAN (-100.0f)  /* the ends that the common APIs allow, and promise to ban and to force */
+#define QN_BIAS_BAN (-100.0f) /* the ends that the common APIs allow, and promise to ban and to force */
 #define QN_BIAS_FORCE (100.0f)
 
 static int compare_id(const void *a, const void *b)
@@ -74,8 +74,8 @@ static void leave_forced(const qn_bias *bias, float *logits, uint32_t n_vocab)
         while (i_entry < bias->n && (uint32_t)bias->entry[i_entry].id < i) {
             i_entry++;
         }
-        bool forced = i_entry < bias->n && (uint32_t)bias->entry[i_entry].id == i &&
-                      bias->entry[i_entry].bias >= QN_BIAS_FORCE;
+        bool forced =
+            i_entry < bias->n && (uint32_t)bias->entry[i_entry].id == i && bias->entry[i_entry].bias >= QN_BIAS_FORCE;
         if (!forced) {
             logits[i] = -INFINITY;
         }

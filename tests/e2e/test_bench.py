@@ -42,7 +42,8 @@ def test_mixed(quern, tiny_model):
     mixed = out["results"][-1]
     # Steps of 10 prompt tokens: four of them, each with one token of three sequences.
     assert (mixed["test"], mixed["n_seqs"], mixed["n_prompt"], mixed["n_gen"]) == ("mixed", 3, 40, 12)
-    assert [r["test"] for r in bench(quern, tiny_model, "-p", 8, "-n", 0, "--mixed", 1)["results"]] == ["prefill", "mixed"]
+    out = bench(quern, tiny_model, "-p", 8, "-n", 0, "--mixed", 1)
+    assert [r["test"] for r in out["results"]] == ["prefill", "mixed"]
     assert_fails(quern("bench", "-m", tiny_model, "--mixed", 8, "-b", 8), 1, "--mixed")
 
 

@@ -50,7 +50,8 @@ def test_too_short(quern, tiny_model, tmp_path):
 def test_a_trained_model_knows_stories(quern, shared, tmp_path):
     model = shared("models/stories260K.gguf")
     story, noise = tmp_path / "story.txt", tmp_path / "noise.txt"
-    story.write_text("Once upon a time, there was a little girl named Lily. She loved to play outside in the park. " * 4)
-    noise.write_text("park little in there a Lily upon loved girl the named She to was Once play outside time. " * 4)
+    words = "Once upon a time, there was a little girl named Lily. She loved to play outside in the park. "
+    story.write_text(words * 4)
+    noise.write_text(" ".join(sorted(words.split(), key=lambda word: word[::-1])) * 4)
     args = ["-m", model, "-c", 32, "-f"]
     assert perplexity(quern, *args, story)["perplexity"] * 3 < perplexity(quern, *args, noise)["perplexity"]

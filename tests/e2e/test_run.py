@@ -178,8 +178,8 @@ def test_text_appears_as_it_is_made(quern, tiny_model):
 def test_terminal_gets_a_last_newline(quern, tiny_model):
     import pty
     main, other = pty.openpty()
-    process = subprocess.Popen([quern.path, "run", "-m", str(tiny_model), "-n", "2", "--logit-bias", "260=100", "-p", "ab"],
-                               stdin=subprocess.DEVNULL, stdout=other, stderr=subprocess.PIPE, env=quern.env)
+    args = [quern.path, "run", "-m", str(tiny_model), "-n", "2", "--logit-bias", "260=100", "-p", "ab"]
+    process = subprocess.Popen(args, stdin=subprocess.DEVNULL, stdout=other, stderr=subprocess.PIPE, env=quern.env)
     os.close(other)
     process.communicate(timeout=TIMEOUT)
     assert os.read(main, 1000) == b"abaa\r\n"

@@ -15,8 +15,8 @@ static qn_status open_with(const qn_logit_bias *entry, size_t n, qn_error *err)
 static void refuses_bad_entries(void **state)
 {
     (void)state;
-    const qn_logit_bias bad[] = {{999999999, 5},  {-3, 1},  {100, 1}, {INT32_MIN, 0}, {INT32_MAX, 0}, {12, (float)1e39},
-                                 {12, INFINITY}, {12, NAN}};
+    const qn_logit_bias bad[] = {{999999999, 5}, {-3, 1},           {100, 1},       {INT32_MIN, 0},
+                                 {INT32_MAX, 0}, {12, (float)1e39}, {12, INFINITY}, {12, NAN}};
     for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
         const qn_logit_bias entries[] = {{1, 1}, bad[i]};
         qn_error err;
@@ -120,9 +120,12 @@ static void all_banned_is_an_error(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(refuses_bad_entries),        cmocka_unit_test(adds_and_merges),
-        cmocka_unit_test(bans_whatever_the_logit),    cmocka_unit_test(forces_whatever_the_logits),
-        cmocka_unit_test(forcing_wins_over_top_k_and_greedy), cmocka_unit_test(all_banned_is_an_error),
+        cmocka_unit_test(refuses_bad_entries),
+        cmocka_unit_test(adds_and_merges),
+        cmocka_unit_test(bans_whatever_the_logit),
+        cmocka_unit_test(forces_whatever_the_logits),
+        cmocka_unit_test(forcing_wins_over_top_k_and_greedy),
+        cmocka_unit_test(all_banned_is_an_error),
     };
     return cmocka_run_group_tests_name("bias", tests, NULL, NULL);
 }

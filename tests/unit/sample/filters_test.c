@@ -184,7 +184,7 @@ static void extreme_logits_leave_one(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(top_p_matches_full_sort), cmocka_unit_test(typical_matches_full_sort),
+        cmocka_unit_test(top_p_matches_full_sort),   cmocka_unit_test(typical_matches_full_sort),
         cmocka_unit_test(typical_may_drop_the_best), cmocka_unit_test(min_p_keeps_by_ratio),
         cmocka_unit_test(extreme_logits_leave_one),
     };
