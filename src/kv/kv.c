@@ -91,6 +91,10 @@ static void give_page(qn_kv *kv, uint32_t g, uint8_t *page)
     f->next = kv->free[g];
     kv->free[g] = f;
     kv->n_in_use--;
+    if (kv->n_in_use == 0) { /* all is free: the memory may be cut anew, into other groups' pages */
+        memset(kv->free, 0, sizeof(kv->free));
+        kv->carved = 0;
+    }
 }
 
 qn_status qn_kv_seq_init(qn_kv *kv, qn_kv_seq *s, uint32_t n_ctx, qn_error *err)

@@ -1,8 +1,9 @@
 /* The paged KV cache: one reservation in bytes, cut into pages on demand, and each sequence's list of pages.
  *
  * A page belongs to a group of layers (tensor/kv_layout.h). Groups share the reservation: memory is carved when a group's
- * own free list is empty, and a freed page goes back to its group. Nothing is zeroed: attention reads no token that was
- * not written. Not thread-safe; the session that owns it is used by one thread at a time.
+ * own free list is empty, and a freed page goes back to its group; when no page is in use all is carved anew. Nothing is
+ * zeroed: attention reads no token that was not written. Not thread-safe; the session that owns it is used by one thread
+ * at a time.
  * SPDX-License-Identifier: MIT */
 #ifndef QN_KV_KV_H
 #define QN_KV_KV_H
