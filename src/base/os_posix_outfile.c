@@ -9,8 +9,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#define N_NAMES 100       /* names tried; each that is taken was left by a process that was killed */
-#define SUFFIX_BYTES 32   /* ".tmp-PID-N" */
+#define N_NAMES 100         /* names tried; each that is taken was left by a process that was killed */
+#define SUFFIX_BYTES 32     /* ".tmp-PID-N" */
 #define WRITE_MAX (1 << 30) /* bytes of one write(): the system takes less than 2 GiB at a time */
 
 struct qn_outfile {

@@ -1,4 +1,4 @@
-/* One step over UTF-8, for the inside of this layer. Shortest form, no surrogates, at most U+10FFFF.
+/* One step over UTF-8, for this layer and for names in files. Shortest form, no surrogates, at most U+10FFFF.
  * SPDX-License-Identifier: MIT */
 #ifndef QN_BASE_UTF8_SCAN_H
 #define QN_BASE_UTF8_SCAN_H

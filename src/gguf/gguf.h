@@ -9,21 +9,23 @@
 #include "quant/quant.h"
 
 /* Limits, each with its reason. */
-#define QN_GGUF_MAX_KV 65536              /* real files have under 100 */
-#define QN_GGUF_MAX_TENSORS 131072        /* the largest known have about 3000; split ones add up */
-#define QN_GGUF_MAX_NAME 256              /* tensor names; real ones stay under 64 */
-#define QN_GGUF_MAX_KEY 1024              /* metadata keys; the specification says 65535, real ones stay under 80 */
-#define QN_GGUF_MAX_ARRAY (16u << 20)     /* elements of an array; the largest vocabularies have 262144 */
-#define QN_GGUF_MAX_DEPTH 4               /* arrays of arrays */
-#define QN_GGUF_MAX_SHARDS 1024           /* parts of a split file */
-#define QN_GGUF_MAX_ALIGNMENT (1u << 16)  /* power of two; 32 is usual */
-#define QN_GGUF_MIN_ALIGNMENT 8           /* so that every element type of a tensor lies aligned */
-#define QN_GGUF_MAX_META (64u << 20)      /* bytes of metadata, all of which are walked; real files have under 32 MiB */
+#define QN_GGUF_MAX_KV 65536             /* real files have under 100 */
+#define QN_GGUF_MAX_TENSORS 131072       /* the largest known have about 3000; split ones add up */
+#define QN_GGUF_MAX_NAME 256             /* tensor names; real ones stay under 64 */
+#define QN_GGUF_MAX_KEY 1024             /* metadata keys; the specification says 65535, real ones stay under 80 */
+#define QN_GGUF_MAX_ARRAY (16u << 20)    /* elements of an array; the largest vocabularies have 262144 */
+#define QN_GGUF_MAX_DEPTH 4              /* arrays of arrays */
+#define QN_GGUF_MAX_SHARDS 1024          /* parts of a split file */
+#define QN_GGUF_MAX_ALIGNMENT (1u << 16) /* power of two; 32 is usual */
+#define QN_GGUF_MIN_ALIGNMENT 8          /* so that every element type of a tensor lies aligned */
+#define QN_GGUF_MAX_META (64u << 20)     /* bytes of metadata, all of which are walked; real files have under 32 MiB */
 
+/* clang-format off */
 typedef enum qn_gguf_type {
     QN_GGUF_U8, QN_GGUF_I8, QN_GGUF_U16, QN_GGUF_I16, QN_GGUF_U32, QN_GGUF_I32, QN_GGUF_F32,
     QN_GGUF_BOOL, QN_GGUF_STRING, QN_GGUF_ARRAY, QN_GGUF_U64, QN_GGUF_I64, QN_GGUF_F64
 } qn_gguf_type;
+/* clang-format on */
 
 typedef struct qn_gguf_kv {
     qn_str key;
@@ -37,11 +39,11 @@ typedef struct qn_gguf_kv {
 typedef struct qn_gguf_tensor {
     qn_str name;
     qn_type type;
-    uint32_t n_dims;     /* 1..4 */
-    uint64_t ne[4];      /* elements per dimension, fastest first; 1 beyond n_dims; none is 0 */
-    uint64_t row_bytes;  /* of ne[0] elements */
-    uint64_t bytes;      /* the whole tensor */
-    uint64_t offset;     /* from the start of its file */
+    uint32_t n_dims;    /* 1..4 */
+    uint64_t ne[4];     /* elements per dimension, fastest first; 1 beyond n_dims; none is 0 */
+    uint64_t row_bytes; /* of ne[0] elements */
+    uint64_t bytes;     /* the whole tensor */
+    uint64_t offset;    /* from the start of its file */
     uint32_t i_shard;
     const uint8_t *data; /* into the map, aligned as the file says */
 } qn_gguf_tensor;
@@ -63,7 +65,7 @@ bool qn_gguf_damaged(const qn_gguf *g);        /* a mapped part was cut short wh
 
 /* Metadata of the first part. */
 size_t qn_gguf_n_kv(const qn_gguf *g);
-const qn_gguf_kv *qn_gguf_kv_at(const qn_gguf *g, size_t i); /* NULL: there is no such i */
+const qn_gguf_kv *qn_gguf_kv_at(const qn_gguf *g, size_t i);       /* NULL: there is no such i */
 const qn_gguf_kv *qn_gguf_find(const qn_gguf *g, const char *key); /* NULL: none */
 
 /* Typed reading. QN_ENOTFOUND: no such key (err names it); QN_EFORMAT: another type, or the value does not fit
@@ -86,8 +88,8 @@ typedef struct qn_gguf_iter {
 } qn_gguf_iter;
 bool qn_gguf_next_str(const qn_gguf_kv *kv, qn_gguf_iter *it, qn_str *out);
 
-size_t qn_gguf_n_tensors(const qn_gguf *g); /* of all parts */
-const qn_gguf_tensor *qn_gguf_tensor_at(const qn_gguf *g, size_t i); /* NULL: there is no such i */
+size_t qn_gguf_n_tensors(const qn_gguf *g);                                    /* of all parts */
+const qn_gguf_tensor *qn_gguf_tensor_at(const qn_gguf *g, size_t i);           /* NULL: there is no such i */
 const qn_gguf_tensor *qn_gguf_find_tensor(const qn_gguf *g, const char *name); /* NULL: none; O(1) */
 
 /* ---- writer (version 3) ------------------------------------------------------------------------- */

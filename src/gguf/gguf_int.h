@@ -29,7 +29,10 @@ typedef struct qn_gguf_cursor {
     uint64_t file_bytes; /* for the text of an error */
 } qn_gguf_cursor;
 
-static inline uint64_t qn_gguf_left(const qn_gguf_cursor *c) { return c->end - c->at; }
+static inline uint64_t qn_gguf_left(const qn_gguf_cursor *c)
+{
+    return c->end - c->at;
+}
 
 /* False: fewer bytes are left; the cursor stays. Inline, as a vocabulary has half a million strings. */
 static inline bool qn_gguf_take(qn_gguf_cursor *c, uint64_t n, const uint8_t **out)

@@ -7,7 +7,10 @@
 _Static_assert(offsetof(qn_gguf_kv, key) == 0 && offsetof(qn_gguf_tensor, name) == 0,
                "the index reads the name at the start of an item");
 
-static inline uint64_t rotate(uint64_t x, unsigned n) { return x << n | x >> (64 - n); }
+static inline uint64_t rotate(uint64_t x, unsigned n)
+{
+    return x << n | x >> (64 - n);
+}
 
 static inline void sip_round(uint64_t v[4])
 {

@@ -4,16 +4,25 @@
 
 #include <math.h>
 
-size_t qn_gguf_n_kv(const qn_gguf *g) { return g->meta.n; }
+size_t qn_gguf_n_kv(const qn_gguf *g)
+{
+    return g->meta.n;
+}
 
-const qn_gguf_kv *qn_gguf_kv_at(const qn_gguf *g, size_t i) { return i < g->meta.n ? &g->meta.kvs[i] : NULL; }
+const qn_gguf_kv *qn_gguf_kv_at(const qn_gguf *g, size_t i)
+{
+    return i < g->meta.n ? &g->meta.kvs[i] : NULL;
+}
 
 const qn_gguf_kv *qn_gguf_find(const qn_gguf *g, const char *key)
 {
     return qn_gguf_meta_find(&g->meta, qn_str_of(key));
 }
 
-size_t qn_gguf_n_tensors(const qn_gguf *g) { return g->n_tensors; }
+size_t qn_gguf_n_tensors(const qn_gguf *g)
+{
+    return g->n_tensors;
+}
 
 const qn_gguf_tensor *qn_gguf_tensor_at(const qn_gguf *g, size_t i)
 {
@@ -150,9 +159,12 @@ qn_status qn_gguf_get_f32(const qn_gguf *g, const char *key, float *out, qn_erro
     const qn_gguf_kv *kv;
     QN_TRY(need(g, key, &kv, err));
     switch (load_f32(kv->raw, kv->type, out)) {
-    case FIT: return QN_OK;
-    case FIT_OUT_OF_RANGE: return qn_fail(err, QN_EFORMAT, "%s: the value does not fit an f32", key);
-    default: return fail_type(kv, "an f32 or f64", err);
+    case FIT:
+        return QN_OK;
+    case FIT_OUT_OF_RANGE:
+        return qn_fail(err, QN_EFORMAT, "%s: the value does not fit an f32", key);
+    default:
+        return fail_type(kv, "an f32 or f64", err);
     }
 }
 

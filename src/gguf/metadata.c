@@ -7,6 +7,7 @@ static const struct {
     uint8_t min_bytes; /* that a value takes in the file */
     const char *label;
 } types[] = {
+    /* clang-format off */
     [QN_GGUF_U8] = {1, 1, "a u8"},
     [QN_GGUF_I8] = {1, 1, "an i8"},
     [QN_GGUF_U16] = {2, 2, "a u16"},
@@ -20,13 +21,20 @@ static const struct {
     [QN_GGUF_U64] = {8, 8, "a u64"},
     [QN_GGUF_I64] = {8, 8, "an i64"},
     [QN_GGUF_F64] = {8, 8, "an f64"},
+    /* clang-format on */
 };
 
 #define N_TYPES (sizeof(types) / sizeof(types[0]))
 
-uint64_t qn_gguf_type_bytes(qn_gguf_type t) { return types[t].bytes; }
+uint64_t qn_gguf_type_bytes(qn_gguf_type t)
+{
+    return types[t].bytes;
+}
 
-const char *qn_gguf_type_label(qn_gguf_type t) { return types[t].label; }
+const char *qn_gguf_type_label(qn_gguf_type t)
+{
+    return types[t].label;
+}
 
 static qn_status take_array(qn_gguf_cursor *c, qn_gguf_kv *array, unsigned depth, qn_error *err);
 
@@ -43,8 +51,7 @@ static qn_status take_strings(qn_gguf_cursor *c, qn_str key, uint64_t n, qn_erro
 }
 
 /* n values of one type, one behind the other. */
-static qn_status take_items(qn_gguf_cursor *c, qn_str key, qn_gguf_type type, uint64_t n, unsigned depth,
-                            qn_error *err)
+static qn_status take_items(qn_gguf_cursor *c, qn_str key, qn_gguf_type type, uint64_t n, unsigned depth, qn_error *err)
 {
     if (type == QN_GGUF_STRING) {
         return take_strings(c, key, n, err);

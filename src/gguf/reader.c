@@ -183,11 +183,20 @@ void qn_gguf_close(qn_gguf *g)
     qn_free(g);
 }
 
-uint32_t qn_gguf_version(const qn_gguf *g) { return g->parts[0].version; }
+uint32_t qn_gguf_version(const qn_gguf *g)
+{
+    return g->parts[0].version;
+}
 
-uint32_t qn_gguf_alignment(const qn_gguf *g) { return g->parts[0].alignment; }
+uint32_t qn_gguf_alignment(const qn_gguf *g)
+{
+    return g->parts[0].alignment;
+}
 
-uint32_t qn_gguf_n_shards(const qn_gguf *g) { return g->n_parts; }
+uint32_t qn_gguf_n_shards(const qn_gguf *g)
+{
+    return g->n_parts;
+}
 
 uint64_t qn_gguf_file_bytes(const qn_gguf *g)
 {

@@ -7,7 +7,10 @@
 static const uint8_t zeros[QN_GGUF_MAX_ALIGNMENT];
 
 /* Zeros that bring a length to a multiple of the alignment. */
-static size_t padding(const qn_gguf_writer *w, uint64_t n_bytes) { return (size_t)(-n_bytes & (w->alignment - 1)); }
+static size_t padding(const qn_gguf_writer *w, uint64_t n_bytes)
+{
+    return (size_t)(-n_bytes & (w->alignment - 1));
+}
 
 static void add_header(const qn_gguf_writer *w, qn_buf *head)
 {
@@ -62,7 +65,10 @@ static void put_all(const qn_gguf_writer *w, const qn_buf *head, put_fn *put, vo
     }
 }
 
-static void put_file(void *ctx, const void *bytes, size_t n_bytes) { qn_outfile_write(ctx, bytes, n_bytes); }
+static void put_file(void *ctx, const void *bytes, size_t n_bytes)
+{
+    qn_outfile_write(ctx, bytes, n_bytes);
+}
 
 qn_status qn_gguf_write(qn_gguf_writer *w, const char *path, qn_error *err)
 {

@@ -17,8 +17,8 @@ static qn_status take_shape(qn_gguf_cursor *c, qn_gguf_tensor *t, qn_error *err)
     for (uint32_t i = 0; i < 4; i++) {
         t->ne[i] = 1;
         if (i < t->n_dims && !qn_gguf_take_u64(c, &t->ne[i])) {
-            return qn_gguf_fail_cut(c, sizeof(t->ne[i]), err, "tensor '%.*s': dimension %" PRIu32,
-                                    QN_STR_ARG(t->name), i);
+            return qn_gguf_fail_cut(c, sizeof(t->ne[i]), err, "tensor '%.*s': dimension %" PRIu32, QN_STR_ARG(t->name),
+                                    i);
         }
         if (t->ne[i] == 0) {
             return qn_fail(err, QN_EFORMAT, "tensor '%.*s': dimension %" PRIu32 " is 0", QN_STR_ARG(t->name), i);

@@ -1,8 +1,8 @@
 /* Collecting what a new file shall hold. Metadata and tensor descriptions are kept as the bytes of the file to come;
  * before anything is written the reader checks them, so one set of rules serves both ways.
  * SPDX-License-Identifier: MIT */
-#include "base/checked.h"
 #include "gguf/writer.h"
+#include "base/checked.h"
 
 qn_status qn_gguf_writer_open(qn_budget *b, uint32_t alignment, qn_gguf_writer **out, qn_error *err)
 {
@@ -37,11 +37,11 @@ void qn_gguf_writer_close(qn_gguf_writer *w)
 }
 
 /* Only the first fault is kept: the others may follow from it. */
-#define FAIL(w, ...)                                                                               \
-    do {                                                                                           \
-        if ((w)->error.code == QN_OK) {                                                            \
-            qn_fail(&(w)->error, __VA_ARGS__);                                                     \
-        }                                                                                          \
+#define FAIL(w, ...)                           \
+    do {                                       \
+        if ((w)->error.code == QN_OK) {        \
+            qn_fail(&(w)->error, __VA_ARGS__); \
+        }                                      \
     } while (0)
 
 static void add_str(qn_buf *b, qn_str s)
@@ -83,11 +83,20 @@ void qn_gguf_set_u32(qn_gguf_writer *w, const char *key, uint32_t v)
     set_scalar(w, key, QN_GGUF_U32, &v);
 }
 
-void qn_gguf_set_i32(qn_gguf_writer *w, const char *key, int32_t v) { set_scalar(w, key, QN_GGUF_I32, &v); }
+void qn_gguf_set_i32(qn_gguf_writer *w, const char *key, int32_t v)
+{
+    set_scalar(w, key, QN_GGUF_I32, &v);
+}
 
-void qn_gguf_set_u64(qn_gguf_writer *w, const char *key, uint64_t v) { set_scalar(w, key, QN_GGUF_U64, &v); }
+void qn_gguf_set_u64(qn_gguf_writer *w, const char *key, uint64_t v)
+{
+    set_scalar(w, key, QN_GGUF_U64, &v);
+}
 
-void qn_gguf_set_f32(qn_gguf_writer *w, const char *key, float v) { set_scalar(w, key, QN_GGUF_F32, &v); }
+void qn_gguf_set_f32(qn_gguf_writer *w, const char *key, float v)
+{
+    set_scalar(w, key, QN_GGUF_F32, &v);
+}
 
 void qn_gguf_set_bool(qn_gguf_writer *w, const char *key, bool v)
 {

@@ -29,9 +29,15 @@ static inline void put(bytes *b, const void *p, size_t n)
     b->len += n;
 }
 
-static inline void put_u32(bytes *b, uint32_t v) { put(b, &v, sizeof(v)); }
+static inline void put_u32(bytes *b, uint32_t v)
+{
+    put(b, &v, sizeof(v));
+}
 
-static inline void put_u64(bytes *b, uint64_t v) { put(b, &v, sizeof(v)); }
+static inline void put_u64(bytes *b, uint64_t v)
+{
+    put(b, &v, sizeof(v));
+}
 
 static inline void put_text(bytes *b, const char *s)
 {

@@ -93,6 +93,7 @@ static void expect_refused(const bytes *b, qn_status code, const char *expected)
     }
 }
 
+/* clang-format off */
 static const recipe recipes[] = {
     {.expected = "magic: the file begins with 'GGML", .magic = "GGML"},
     {.expected = "version: 1,", .version = 1, .code = QN_EUNSUPPORTED},
@@ -205,6 +206,7 @@ static const recipe recipes[] = {
     {.expected = "tensor 'u': its data overlap those of 't'", .t.offset = 32},
     {.expected = "'u': the file is cut short: at least 160 bytes expected, 159 found", .cut = 1},
 };
+/* clang-format on */
 
 static void refused_with_the_field_named(void **state)
 {
@@ -331,9 +333,12 @@ static void the_largest_counts(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(refused_with_the_field_named), cmocka_unit_test(accepted_without_a_fault),
-        cmocka_unit_test(cut_at_every_byte),            cmocka_unit_test(every_byte_changed),
-        cmocka_unit_test(other_kinds_of_files),         cmocka_unit_test(the_largest_counts),
+        cmocka_unit_test(refused_with_the_field_named),
+        cmocka_unit_test(accepted_without_a_fault),
+        cmocka_unit_test(cut_at_every_byte),
+        cmocka_unit_test(every_byte_changed),
+        cmocka_unit_test(other_kinds_of_files),
+        cmocka_unit_test(the_largest_counts),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -58,18 +58,12 @@ static void numbers_of_every_width(void **state)
         bool fits_u32, fits_i32, fits_u64;
         uint64_t value; /* i32: sign extended */
     } cases[] = {
-        {"u8", true, true, true, 255},
-        {"i8", false, true, false, (uint64_t)-1},
-        {"u16", true, true, true, 65534},
-        {"i16", false, true, false, (uint64_t)-2},
-        {"u32", true, false, true, UINT32_MAX},
-        {"i32", false, true, false, (uint64_t)INT32_MIN},
-        {"u64", false, false, true, UINT64_MAX},
-        {"i64", false, false, false, 0},
-        {"small.i64", true, true, true, 7},
-        {"f32", false, false, false, 0},
-        {"bool", false, false, false, 0},
-        {"text", false, false, false, 0},
+        {"u8", true, true, true, 255},           {"i8", false, true, false, (uint64_t)-1},
+        {"u16", true, true, true, 65534},        {"i16", false, true, false, (uint64_t)-2},
+        {"u32", true, false, true, UINT32_MAX},  {"i32", false, true, false, (uint64_t)INT32_MIN},
+        {"u64", false, false, true, UINT64_MAX}, {"i64", false, false, false, 0},
+        {"small.i64", true, true, true, 7},      {"f32", false, false, false, 0},
+        {"bool", false, false, false, 0},        {"text", false, false, false, 0},
     };
     for (uint32_t version = 2; version <= 3; version++) {
         bytes b = numbers_file(version);
@@ -302,7 +296,7 @@ static void write_bytes(const char *path, const bytes *b)
 {
     FILE *f = fopen(path, "wb");
     assert_non_null(f);
-    assert_int_equal(fwrite(b->data, 1, b->len, f), b->len);
+    assert_true(b->len == 0 || fwrite(b->data, 1, b->len, f) == b->len);
     assert_int_equal(fclose(f), 0);
 }
 
@@ -322,8 +316,8 @@ static void every_allocation_fails_once(void **state)
             qn_gguf *g = NULL;
             qn_error err = {0};
             qn_alloc_fail_at(++n);
-            status = from_file ? qn_gguf_open(path, budget, &g, &err)
-                               : qn_gguf_open_memory(b.data, b.len, budget, &g, &err);
+            status =
+                from_file ? qn_gguf_open(path, budget, &g, &err) : qn_gguf_open_memory(b.data, b.len, budget, &g, &err);
             qn_alloc_fail_at(0);
             if (status == QN_OK) {
                 qn_gguf_close(g);
@@ -417,10 +411,14 @@ static void paths_that_are_no_files(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(numbers_of_every_width),        cmocka_unit_test(other_getters),
-        cmocka_unit_test(array_items),                   cmocka_unit_test(strings_changed_after_opening),
-        cmocka_unit_test(tensors),                       cmocka_unit_test(every_allocation_fails_once),
-        cmocka_unit_test(memory_has_its_owner),          cmocka_unit_test(file_cut_while_open),
+        cmocka_unit_test(numbers_of_every_width),
+        cmocka_unit_test(other_getters),
+        cmocka_unit_test(array_items),
+        cmocka_unit_test(strings_changed_after_opening),
+        cmocka_unit_test(tensors),
+        cmocka_unit_test(every_allocation_fails_once),
+        cmocka_unit_test(memory_has_its_owner),
+        cmocka_unit_test(file_cut_while_open),
         cmocka_unit_test(paths_that_are_no_files),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -176,6 +176,7 @@ static void a_fault(qn_gguf_writer *w, int i)
 {
     static const uint64_t eight = 8, none = 0, most = UINT64_MAX;
     static const float data[8];
+    /* clang-format off */
     switch (i) {
     case 0: qn_gguf_set_u32(w, "", 1); break;
     case 1: qn_gguf_set_bool(w, "a", true); qn_gguf_set_u32(w, "a", 1); break;
@@ -210,6 +211,7 @@ static void a_fault(qn_gguf_writer *w, int i)
     }
     default: fail();
     }
+    /* clang-format on */
 }
 
 static void faults_come_back_when_writing(void **state)
@@ -373,9 +375,9 @@ static void a_folder_that_is_not_there(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(copies_are_identical),          cmocka_unit_test(setters_read_back),
-        cmocka_unit_test(alignment_is_written_once),     cmocka_unit_test(faults_come_back_when_writing),
-        cmocka_unit_test(every_allocation_fails_once),   cmocka_unit_test(a_full_disk_leaves_the_old_file),
+        cmocka_unit_test(copies_are_identical),        cmocka_unit_test(setters_read_back),
+        cmocka_unit_test(alignment_is_written_once),   cmocka_unit_test(faults_come_back_when_writing),
+        cmocka_unit_test(every_allocation_fails_once), cmocka_unit_test(a_full_disk_leaves_the_old_file),
         cmocka_unit_test(a_folder_that_is_not_there),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
