@@ -14,6 +14,7 @@
 #define QN_GGUF_MAX_NAME 256             /* tensor names; real ones stay under 64 */
 #define QN_GGUF_MAX_KEY 1024             /* metadata keys; the specification says 65535, real ones stay under 80 */
 #define QN_GGUF_MAX_ARRAY (16u << 20)    /* elements of an array; the largest vocabularies have 262144 */
+#define QN_GGUF_MAX_STRINGS (4u << 20)   /* of all arrays, inner arrays too: walked one by one; real: under a million */
 #define QN_GGUF_MAX_DEPTH 4              /* arrays of arrays */
 #define QN_GGUF_MAX_SHARDS 1024          /* parts of a split file */
 #define QN_GGUF_MAX_ALIGNMENT (1u << 16) /* power of two; 32 is usual */

@@ -27,6 +27,7 @@ typedef struct qn_gguf_cursor {
     uint64_t at;
     uint64_t end;        /* reading stops here: the file's end, or less where the metadata budget ends */
     uint64_t file_bytes; /* for the text of an error */
+    uint64_t n_walked;   /* strings and inner arrays so far */
 } qn_gguf_cursor;
 
 static inline uint64_t qn_gguf_left(const qn_gguf_cursor *c)

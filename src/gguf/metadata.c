@@ -103,6 +103,11 @@ static qn_status take_array(qn_gguf_cursor *c, qn_gguf_kv *array, unsigned depth
         return qn_gguf_fail_cut(c, n * types[item].min_bytes, err, "%.*s: array of %" PRIu64 " items", QN_STR_ARG(key),
                                 n);
     }
+    c->n_walked += types[item].bytes == 0 ? n : 0;
+    if (c->n_walked > QN_GGUF_MAX_STRINGS) {
+        return qn_fail(err, QN_EFORMAT, "%.*s: more than %u strings and inner arrays", QN_STR_ARG(key),
+                       QN_GGUF_MAX_STRINGS);
+    }
     array->type = QN_GGUF_ARRAY;
     array->item_type = (qn_gguf_type)item;
     array->n_items = n;

@@ -309,6 +309,31 @@ static void other_kinds_of_files(void **state)
     }
 }
 
+/* Strings and inner arrays are walked one by one; those of all arrays count together. */
+static void too_many_strings(void **state)
+{
+    (void)state;
+    bytes b = {0};
+    put_header(&b, 3, 0, 2);
+    put_key(&b, "first", QN_GGUF_ARRAY);
+    put_array(&b, QN_GGUF_STRING, QN_GGUF_MAX_STRINGS);
+    for (uint32_t i = 0; i < QN_GGUF_MAX_STRINGS; i++) {
+        put_u64(&b, 0);
+    }
+    size_t second = b.len;
+    put_key(&b, "second", QN_GGUF_ARRAY);
+    put_array(&b, QN_GGUF_ARRAY, 0);
+    qn_gguf *g;
+    qn_error err;
+    assert_int_equal(open_exact(&b, &g, &err), QN_OK);
+    b.len = second;
+    put_key(&b, "second", QN_GGUF_ARRAY);
+    put_array(&b, QN_GGUF_ARRAY, 1);
+    put_array(&b, QN_GGUF_U8, 0);
+    expect_refused(&b, QN_EFORMAT, "second: more than 4194304 strings and inner arrays");
+    free(b.data);
+}
+
 /* As many tensors as may be, in an order and with names that cost the most, and a fault only at the end. */
 static void the_largest_counts(void **state)
 {
@@ -338,6 +363,8 @@ int main(void)
         cmocka_unit_test(cut_at_every_byte),
         cmocka_unit_test(every_byte_changed),
         cmocka_unit_test(other_kinds_of_files),
+        cmocka_unit_test(too_many_strings),
+
         cmocka_unit_test(the_largest_counts),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
