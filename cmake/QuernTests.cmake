@@ -1,14 +1,21 @@
 # tests/unit/<layer>/<noun>_test.c and tests/conform/<layer>/<noun>_test.c each become a program that links that layer
 # and cmocka, and a ctest of the same name. Labels: unit or conform, the layer, and `short` unless the file's
-# name ends in _long_test.c (the sanitizer runs take the short ones).
+# name ends in _long_test.c (the sanitizer runs take the short ones). A file *_pcre_test.c has PCRE2 as its judge: it
+# links it and sees QN_HAVE_PCRE2 where it is installed, and says that it skips where it is not.
 find_package(PkgConfig REQUIRED)
 pkg_check_modules(CMOCKA REQUIRED IMPORTED_TARGET cmocka)
+pkg_check_modules(PCRE2 IMPORTED_TARGET libpcre2-8)
 
 add_library(quern_test_support STATIC ${CMAKE_SOURCE_DIR}/tests/support/test.c)
 target_include_directories(quern_test_support PUBLIC ${CMAKE_SOURCE_DIR}/tests/support ${CMAKE_SOURCE_DIR}/src
                            ${CMAKE_SOURCE_DIR}/include)
 target_compile_definitions(quern_test_support PRIVATE QN_TEST_SHARED_DIR="${CMAKE_SOURCE_DIR}/../shared")
 target_link_libraries(quern_test_support PUBLIC PkgConfig::CMOCKA m)
+
+# Tiny models with random weights, for the layers that run models; and a library that counts calls of the C library's
+# allocator, which the tests of the engine load in front of it.
+add_library(quern_test_models STATIC ${CMAKE_SOURCE_DIR}/tests/support/tiny_model.c ${CMAKE_SOURCE_DIR}/tests/support/npz.c)
+target_link_libraries(quern_test_models PUBLIC quern_gguf quern_test_support)
 
 function(qn_tests kind)
     file(GLOB_RECURSE files CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/tests/${kind}/*_test.c)
@@ -22,6 +29,13 @@ function(qn_tests kind)
         endif()
         add_executable(${target} ${file})
         target_link_libraries(${target} PRIVATE quern_${layer} quern_test_support)
+        if(layer MATCHES "^(model|engine)$")
+            target_link_libraries(${target} PRIVATE quern_test_models)
+        endif()
+        if(noun MATCHES "_pcre_test$" AND PCRE2_FOUND)
+            target_link_libraries(${target} PRIVATE PkgConfig::PCRE2)
+            target_compile_definitions(${target} PRIVATE QN_HAVE_PCRE2)
+        endif()
         set_target_properties(${target} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
         add_test(NAME ${kind}/${layer}/${noun} COMMAND ${target} WORKING_DIRECTORY ${CMAKE_BINARY_DIR})
         set(labels ${kind} ${layer})
