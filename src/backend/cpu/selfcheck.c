@@ -19,8 +19,9 @@ qn_status qn_self_check_value(qn_self_check *c, const char *kernel, const char *
     if (fabs(got - want) <= tolerance) {
         return QN_OK;
     }
-    return qn_fail(c->err, QN_EINTERNAL, "kernel %s%s%s of %s computes wrong: element %zu is %.9g, the reference gives %.9g",
-                   kernel, suffix[0] != '\0' ? " " : "", suffix, c->k->isa, i, got, want);
+    return qn_fail(c->err, QN_EINTERNAL,
+                   "kernel %s%s%s of %s computes wrong: element %zu is %.9g, the reference gives %.9g", kernel,
+                   suffix[0] != '\0' ? " " : "", suffix, c->k->isa, i, got, want);
 }
 
 qn_status qn_self_check_compare(qn_self_check *c, const char *kernel, const char *suffix, const float *got,
@@ -57,11 +58,11 @@ static qn_status check_rows(qn_self_check *c)
     a[3] = -40.0F;
     a[N - 1] = 40.0F;
 
-#define CHECK(kernel, ...)                                                                                             \
-    do {                                                                                                               \
-        c->k->kernel(__VA_ARGS__, got);                                                                                \
-        c->ref->kernel(__VA_ARGS__, want);                                                                             \
-        QN_TRY(qn_self_check_compare(c, #kernel, "", got, want, N, 1e-5, 1e-6));                                       \
+#define CHECK(kernel, ...)                                                       \
+    do {                                                                         \
+        c->k->kernel(__VA_ARGS__, got);                                          \
+        c->ref->kernel(__VA_ARGS__, want);                                       \
+        QN_TRY(qn_self_check_compare(c, #kernel, "", got, want, N, 1e-5, 1e-6)); \
     } while (0)
 
     CHECK(add_scaled, a, 0.75F, N);

@@ -73,5 +73,6 @@ qn_status qn_self_check_attention(qn_self_check *c, qn_type type)
     /* Weights are relative to the maximum, so a rounding of scores near 20 moves them by some 1e-5. */
     QN_TRY(qn_self_check_compare(c, "attn_page", qn_type_name(type), got.m, want.m, N_Q, 1e-5, 1e-5));
     QN_TRY(qn_self_check_compare(c, "attn_page", qn_type_name(type), got.l, want.l, N_Q, 1e-4, 1e-4));
-    return qn_self_check_compare(c, "attn_page", qn_type_name(type), got.acc, want.acc, (size_t)N_Q * V_DIM, 1e-4, 1e-4);
+    return qn_self_check_compare(c, "attn_page", qn_type_name(type), got.acc, want.acc, (size_t)N_Q * V_DIM, 1e-4,
+                                 1e-4);
 }

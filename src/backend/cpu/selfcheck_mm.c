@@ -16,9 +16,9 @@ enum {
 };
 
 typedef struct product {
-    float w[N_ROWS * MAX_K];                        /* decoded */
-    float x[N_COLS * MAX_K];                        /* what the kernel sees, as floats */
-    float y[N_COLS * N_ROWS], decoded[MAX_K];       /* results of a kernel */
+    float w[N_ROWS * MAX_K];                             /* decoded */
+    float x[N_COLS * MAX_K];                             /* what the kernel sees, as floats */
+    float y[N_COLS * N_ROWS], decoded[MAX_K];            /* results of a kernel */
     double want[N_COLS * N_ROWS], size[N_COLS * N_ROWS]; /* the product, and the sum of its terms' magnitudes */
     _Alignas(64) uint8_t x_act[N_COLS * MAX_K * sizeof(float)];
     uint8_t pool[POOL_LEN * sizeof(double)];

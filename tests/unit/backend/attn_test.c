@@ -16,9 +16,9 @@ typedef struct scene {
     shape s;
     row q;
     size_t q_stride;
-    row *k, *v;            /* of each page, as they are after rounding to the page's type */
+    row *k, *v;              /* of each page, as they are after rounding to the page's type */
     void **k_page, **v_page; /* the same, stored */
-    uint32_t *lo, *hi;     /* [page][row] */
+    uint32_t *lo, *hi;       /* [page][row] */
 } scene;
 
 typedef struct result {
@@ -269,7 +269,9 @@ static void test_matches_plain_softmax(void **state)
                 .n_q = rows[i % 12],
                 .n_pages = 1 + i % 5,
                 .type = i / 8 % 2 == 0 ? QN_TYPE_F16 : QN_TYPE_F32,
-                .softcap = i % 5 == 0 ? 2.0F : i % 7 == 0 ? 50.0F : 0.0F,
+                .softcap = i % 5 == 0   ? 2.0F
+                           : i % 7 == 0 ? 50.0F
+                                        : 0.0F,
                 .q_scale = i % 4 == 0 ? 10.0F : 1.0F,
             };
             check_scene(&k, s, &rnd);
@@ -304,8 +306,8 @@ static void test_odd_dimensions(void **state)
 static void test_empty_rows_keep_their_state(void **state)
 {
     (void)state;
-    shape s = {.head_dim = 32, .v_dim = 20, .page_tokens = 32, .n_q = 35, .n_pages = 1, .type = QN_TYPE_F16,
-               .q_scale = 1.0F};
+    shape s = {
+        .head_dim = 32, .v_dim = 20, .page_tokens = 32, .n_q = 35, .n_pages = 1, .type = QN_TYPE_F16, .q_scale = 1.0F};
     qn_random rnd;
     qn_random_seed(&rnd, 41);
     qn_kernels k;
@@ -347,7 +349,12 @@ static void test_an_infinite_token_stays_with_those_who_see_it(void **state)
 {
     (void)state;
     enum { TOKENS = 16, BAD = 9, DIM = 16, N_Q = 8 };
-    shape s = {.head_dim = DIM, .v_dim = DIM, .page_tokens = TOKENS, .n_q = N_Q, .n_pages = 1, .type = QN_TYPE_F32,
+    shape s = {.head_dim = DIM,
+               .v_dim = DIM,
+               .page_tokens = TOKENS,
+               .n_q = N_Q,
+               .n_pages = 1,
+               .type = QN_TYPE_F32,
                .q_scale = 1.0F};
     qn_random rnd;
     qn_random_seed(&rnd, 43);
@@ -382,7 +389,12 @@ static void test_infinite_and_nan_scores(void **state)
 {
     (void)state;
     enum { TOKENS = 8, DIM = 8 };
-    shape s = {.head_dim = DIM, .v_dim = DIM, .page_tokens = TOKENS, .n_q = 2, .n_pages = 2, .type = QN_TYPE_F16,
+    shape s = {.head_dim = DIM,
+               .v_dim = DIM,
+               .page_tokens = TOKENS,
+               .n_q = 2,
+               .n_pages = 2,
+               .type = QN_TYPE_F16,
                .q_scale = 1.0F};
     qn_random rnd;
     qn_random_seed(&rnd, 47);

@@ -74,12 +74,12 @@ static inline bool is_close(double got, double want, double rel, double abs)
     return fabs(got - want) <= rel * fabs(want) + abs;
 }
 
-#define assert_close(got, want, rel, abs, what, isa, i)                                                                \
-    do {                                                                                                               \
-        if (!is_close(got, want, rel, abs)) {                                                                          \
-            fail_msg("%s of %s, element %zu: got %.9g, want %.9g", what, isa, (size_t)(i), (double)(got),              \
-                     (double)(want));                                                                                  \
-        }                                                                                                              \
+#define assert_close(got, want, rel, abs, what, isa, i)                                                   \
+    do {                                                                                                  \
+        if (!is_close(got, want, rel, abs)) {                                                             \
+            fail_msg("%s of %s, element %zu: got %.9g, want %.9g", what, isa, (size_t)(i), (double)(got), \
+                     (double)(want));                                                                     \
+        }                                                                                                 \
     } while (0)
 
 #endif

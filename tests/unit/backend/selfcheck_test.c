@@ -119,11 +119,11 @@ static void test_each_wrong_row_kernel_is_named(void **state)
 {
     (void)state;
     assert_int_equal(qn_kernels_select(NULL, &good, NULL), QN_OK);
-#define FOUND(kernel)                                                                                                  \
-    do {                                                                                                               \
-        qn_kernels k = good;                                                                                           \
-        k.kernel = wrong_##kernel;                                                                                     \
-        assert_found(&k, #kernel);                                                                                     \
+#define FOUND(kernel)              \
+    do {                           \
+        qn_kernels k = good;       \
+        k.kernel = wrong_##kernel; \
+        assert_found(&k, #kernel); \
     } while (0)
     FOUND(rms_norm);
     FOUND(add);

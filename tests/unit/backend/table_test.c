@@ -74,7 +74,8 @@ static void test_the_best_set_is_the_last_usable_one(void **state)
 static void test_an_unknown_name_is_refused_and_the_known_ones_listed(void **state)
 {
     (void)state;
-    static const char *const names[] = {"avx3", "REF", "ref ", "a name that is much longer than any instruction set's is"};
+    static const char *const names[] = {"avx3", "REF", "ref ",
+                                        "a name that is much longer than any instruction set's is"};
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
         qn_kernels k;
         qn_kernels before;

@@ -91,8 +91,8 @@ static void test_elementwise_match_definition(void **state)
                 row y = row_new(n, (i_size + 2) % 5);
                 run(&k, o, a.x, b.x, 3.5F, n, y.x);
                 for (size_t i = 0; i < n; i++) {
-                    assert_close(y.x[i], want_of(o, a.x[i], b.x[i], 3.5), rel_of[o], abs_of(o, b.x[i], 3.5), op_names[o],
-                                 k.isa, i);
+                    assert_close(y.x[i], want_of(o, a.x[i], b.x[i], 3.5), rel_of[o], abs_of(o, b.x[i], 3.5),
+                                 op_names[o], k.isa, i);
                 }
                 row_free(&a);
                 row_free(&b);
@@ -105,8 +105,8 @@ static void test_elementwise_match_definition(void **state)
 static void test_elementwise_ugly_values(void **state)
 {
     (void)state;
-    static const float ugly[] = {0.0F,   -0.0F,  1e-45F, -1e-45F, 1e-40F, FLT_MIN, -FLT_MIN, 1e-20F,   1e-8F,  -1e-8F,
-                                 1e-4F,  0.624F, 0.626F, 1.0F,    -1.0F,  9.0F,    -9.0F,    20.0F,    -20.0F, 50.0F,
+    static const float ugly[] = {0.0F,   -0.0F,  1e-45F, -1e-45F, 1e-40F, FLT_MIN, -FLT_MIN, 1e-20F,   1e-8F,   -1e-8F,
+                                 1e-4F,  0.624F, 0.626F, 1.0F,    -1.0F,  9.0F,    -9.0F,    20.0F,    -20.0F,  50.0F,
                                  -50.0F, 87.0F,  -87.0F, 88.5F,   -88.5F, 88.8F,   -88.8F,   100.0F,   -100.0F, 1e4F,
                                  -1e4F,  1e19F,  -1e19F, 1e30F,   -1e30F, FLT_MAX, -FLT_MAX, INFINITY, NAN};
     enum { N = sizeof(ugly) / sizeof(ugly[0]) };

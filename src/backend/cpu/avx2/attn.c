@@ -25,16 +25,17 @@ typedef struct row_block {
     uint32_t row[QN_ATTN_ROWS]; /* indices into the call's rows */
 } row_block;
 
-static void score_block(const page_view *page, int n_rows, const float *const *q, size_t head_dim, size_t page_tokens,
-                        size_t t0, size_t t1, float *s)
+/* These two are large, and called from several places: one copy of each is enough. */
+static __attribute__((noinline)) void score_block(const page_view *page, int n_rows, const float *const *q,
+                                                  size_t head_dim, size_t page_tokens, size_t t0, size_t t1, float *s)
 {
-#define SCORE_CASE(n)                                                                                                  \
-    case n:                                                                                                            \
-        if (page->half) {                                                                                              \
-            qn_score_rows(n, true, q, head_dim, page->k, page_tokens, t0, t1, s);                                      \
-        } else {                                                                                                       \
-            qn_score_rows(n, false, q, head_dim, page->k, page_tokens, t0, t1, s);                                     \
-        }                                                                                                              \
+#define SCORE_CASE(n)                                                              \
+    case n:                                                                        \
+        if (page->half) {                                                          \
+            qn_score_rows(n, true, q, head_dim, page->k, page_tokens, t0, t1, s);  \
+        } else {                                                                   \
+            qn_score_rows(n, false, q, head_dim, page->k, page_tokens, t0, t1, s); \
+        }                                                                          \
         break;
     switch (n_rows) {
         SCORE_CASE(1)
@@ -49,16 +50,17 @@ static void score_block(const page_view *page, int n_rows, const float *const *q
 #undef SCORE_CASE
 }
 
-static void value_block(const page_view *page, int n_rows, const float *p, size_t page_tokens, const float *keep,
-                        size_t v_dim, size_t t0, size_t t1, float *const *acc)
+static __attribute__((noinline)) void value_block(const page_view *page, int n_rows, const float *p, size_t page_tokens,
+                                                  const float *keep, size_t v_dim, size_t t0, size_t t1,
+                                                  float *const *acc)
 {
-#define VALUE_CASE(n)                                                                                                  \
-    case n:                                                                                                            \
-        if (page->half) {                                                                                              \
-            qn_value_rows(n, true, p, page_tokens, keep, page->v, v_dim, t0, t1, acc);                                 \
-        } else {                                                                                                       \
-            qn_value_rows(n, false, p, page_tokens, keep, page->v, v_dim, t0, t1, acc);                                \
-        }                                                                                                              \
+#define VALUE_CASE(n)                                                                   \
+    case n:                                                                             \
+        if (page->half) {                                                               \
+            qn_value_rows(n, true, p, page_tokens, keep, page->v, v_dim, t0, t1, acc);  \
+        } else {                                                                        \
+            qn_value_rows(n, false, p, page_tokens, keep, page->v, v_dim, t0, t1, acc); \
+        }                                                                               \
         break;
     switch (n_rows) {
         VALUE_CASE(1)

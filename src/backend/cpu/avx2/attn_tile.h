@@ -33,92 +33,92 @@ QN_TILE float qn_kv_load1(const void *data, size_t i, bool half)
 }
 
 /* s[r * s_stride + t] = sum over d of q[r][d] * k[d * k_stride + t], t in [t0, t0 + 8 * n_vecs). */
-QN_TILE void qn_score_tile(int n_rows, int n_vecs, bool half, const float *const *q, size_t head_dim, const void *k,
-                           size_t k_stride, size_t t0, float *s, size_t s_stride)
+QN_TILE void qn_score_tile(size_t n_rows, size_t n_vecs, bool half, const float *const *q, size_t head_dim,
+                           const void *k, size_t k_stride, size_t t0, float *s, size_t s_stride)
 {
     __m256 sum[QN_ATTN_ROWS][8];
     QN_UNROLL
-    for (int r = 0; r < n_rows; r++) {
+    for (size_t r = 0; r < n_rows; r++) {
         QN_UNROLL
-        for (int v = 0; v < n_vecs; v++) {
+        for (size_t v = 0; v < n_vecs; v++) {
             sum[r][v] = _mm256_setzero_ps();
         }
     }
     for (size_t d = 0; d < head_dim; d++) {
         __m256 kd[8];
         QN_UNROLL
-        for (int v = 0; v < n_vecs; v++) {
-            kd[v] = qn_kv_load8(k, d * k_stride + t0 + 8 * (size_t)v, half);
+        for (size_t v = 0; v < n_vecs; v++) {
+            kd[v] = qn_kv_load8(k, d * k_stride + t0 + 8 * v, half);
         }
         QN_UNROLL
-        for (int r = 0; r < n_rows; r++) {
+        for (size_t r = 0; r < n_rows; r++) {
             __m256 qd = _mm256_broadcast_ss(q[r] + d);
             QN_UNROLL
-            for (int v = 0; v < n_vecs; v++) {
+            for (size_t v = 0; v < n_vecs; v++) {
                 sum[r][v] = _mm256_fmadd_ps(qd, kd[v], sum[r][v]);
             }
         }
     }
     QN_UNROLL
-    for (int r = 0; r < n_rows; r++) {
+    for (size_t r = 0; r < n_rows; r++) {
         QN_UNROLL
-        for (int v = 0; v < n_vecs; v++) {
-            _mm256_storeu_ps(s + (size_t)r * s_stride + t0 + 8 * (size_t)v, sum[r][v]);
+        for (size_t v = 0; v < n_vecs; v++) {
+            _mm256_storeu_ps(s + r * s_stride + t0 + 8 * v, sum[r][v]);
         }
     }
 }
 
 /* acc[r][j] = acc[r][j] * keep[r] + sum over t in [t0, t1) of p[r * p_stride + t] * v[t * v_dim + j],
  * j in [j0, j0 + 8 * n_vecs). */
-QN_TILE void qn_value_tile(int n_rows, int n_vecs, bool half, const float *p, size_t p_stride, const float *keep,
+QN_TILE void qn_value_tile(size_t n_rows, size_t n_vecs, bool half, const float *p, size_t p_stride, const float *keep,
                            const void *v, size_t v_dim, size_t t0, size_t t1, size_t j0, float *const *acc)
 {
     __m256 sum[QN_ATTN_ROWS][8];
     QN_UNROLL
-    for (int r = 0; r < n_rows; r++) {
+    for (size_t r = 0; r < n_rows; r++) {
         __m256 kept = _mm256_broadcast_ss(keep + r);
         QN_UNROLL
-        for (int i = 0; i < n_vecs; i++) {
-            sum[r][i] = _mm256_mul_ps(_mm256_loadu_ps(acc[r] + j0 + 8 * (size_t)i), kept);
+        for (size_t i = 0; i < n_vecs; i++) {
+            sum[r][i] = _mm256_mul_ps(_mm256_loadu_ps(acc[r] + j0 + 8 * i), kept);
         }
     }
     for (size_t t = t0; t < t1; t++) {
         __m256 vt[8];
         QN_UNROLL
-        for (int i = 0; i < n_vecs; i++) {
-            vt[i] = qn_kv_load8(v, t * v_dim + j0 + 8 * (size_t)i, half);
+        for (size_t i = 0; i < n_vecs; i++) {
+            vt[i] = qn_kv_load8(v, t * v_dim + j0 + 8 * i, half);
         }
         QN_UNROLL
-        for (int r = 0; r < n_rows; r++) {
-            __m256 pt = _mm256_broadcast_ss(p + (size_t)r * p_stride + t);
+        for (size_t r = 0; r < n_rows; r++) {
+            __m256 pt = _mm256_broadcast_ss(p + r * p_stride + t);
             QN_UNROLL
-            for (int i = 0; i < n_vecs; i++) {
+            for (size_t i = 0; i < n_vecs; i++) {
                 sum[r][i] = _mm256_fmadd_ps(pt, vt[i], sum[r][i]);
             }
         }
     }
     QN_UNROLL
-    for (int r = 0; r < n_rows; r++) {
+    for (size_t r = 0; r < n_rows; r++) {
         QN_UNROLL
-        for (int i = 0; i < n_vecs; i++) {
-            _mm256_storeu_ps(acc[r] + j0 + 8 * (size_t)i, sum[r][i]);
+        for (size_t i = 0; i < n_vecs; i++) {
+            _mm256_storeu_ps(acc[r] + j0 + 8 * i, sum[r][i]);
         }
     }
 }
 
 /* Registers of sums per row: about 8 to 12 in all hide the latency of a multiply-add. */
-QN_TILE int qn_tile_vecs(int n_rows)
+QN_TILE size_t qn_tile_vecs(size_t n_rows)
 {
     return n_rows == 1 ? 8 : n_rows <= 3 ? 4 : 2;
 }
 
 /* Scores of the tokens [t0, t1), both multiples of 8. */
-QN_TILE void qn_score_rows(int n_rows, bool half, const float *const *q, size_t head_dim, const void *k,
+QN_TILE void qn_score_rows(size_t n_rows, bool half, const float *const *q, size_t head_dim, const void *k,
                            size_t k_stride, size_t t0, size_t t1, float *s)
 {
-    const int wide = qn_tile_vecs(n_rows);
+    const size_t wide = qn_tile_vecs(n_rows);
     size_t t = t0;
-    for (; t + 8 * (size_t)wide <= t1; t += 8 * (size_t)wide) {
+    for (; t + 8 * wide <= t1; t += 8 * wide) {
         qn_score_tile(n_rows, wide, half, q, head_dim, k, k_stride, t, s, k_stride);
     }
     for (; t + 16 <= t1 && wide > 2; t += 16) {
@@ -129,12 +129,12 @@ QN_TILE void qn_score_rows(int n_rows, bool half, const float *const *q, size_t 
     }
 }
 
-QN_TILE void qn_value_rows(int n_rows, bool half, const float *p, size_t p_stride, const float *keep, const void *v,
+QN_TILE void qn_value_rows(size_t n_rows, bool half, const float *p, size_t p_stride, const float *keep, const void *v,
                            size_t v_dim, size_t t0, size_t t1, float *const *acc)
 {
-    const int wide = qn_tile_vecs(n_rows);
+    const size_t wide = qn_tile_vecs(n_rows);
     size_t j = 0;
-    for (; j + 8 * (size_t)wide <= v_dim; j += 8 * (size_t)wide) {
+    for (; j + 8 * wide <= v_dim; j += 8 * wide) {
         qn_value_tile(n_rows, wide, half, p, p_stride, keep, v, v_dim, t0, t1, j, acc);
     }
     for (; j + 16 <= v_dim && wide > 2; j += 16) {
@@ -144,11 +144,11 @@ QN_TILE void qn_value_rows(int n_rows, bool half, const float *p, size_t p_strid
         qn_value_tile(n_rows, 1, half, p, p_stride, keep, v, v_dim, t0, t1, j, acc);
     }
     for (; j < v_dim; j++) {
-        for (int r = 0; r < n_rows; r++) {
+        for (size_t r = 0; r < n_rows; r++) {
             __m128 sum = _mm_set_ss(acc[r][j] * keep[r]);
             for (size_t t = t0; t < t1; t++) {
                 __m128 vt = _mm_set_ss(qn_kv_load1(v, t * v_dim + j, half));
-                sum = _mm_fmadd_ss(_mm_set_ss(p[(size_t)r * p_stride + t]), vt, sum);
+                sum = _mm_fmadd_ss(_mm_set_ss(p[r * p_stride + t]), vt, sum);
             }
             acc[r][j] = _mm_cvtss_f32(sum);
         }
