@@ -69,4 +69,8 @@ function(qn_library target)
     target_link_libraries(${target} PUBLIC Threads::Threads m)
     install(TARGETS ${target})
     install(DIRECTORY ${CMAKE_SOURCE_DIR}/include/quern TYPE INCLUDE)
+    # From <libdir>/pkgconfig back to the prefix.
+    string(REGEX REPLACE "[^/]+" ".." QUERN_PC_PREFIX ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+    configure_file(${CMAKE_SOURCE_DIR}/cmake/quern.pc.in ${CMAKE_BINARY_DIR}/quern.pc @ONLY)
+    install(FILES ${CMAKE_BINARY_DIR}/quern.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 endfunction()

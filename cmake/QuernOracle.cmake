@@ -1,8 +1,7 @@
 # Comparisons with other implementations. tests/oracle/<layer>/<noun>_tool.c becomes a program in <build>/oracle/ that
 # links that layer; each folder of tests/oracle with test_*.py becomes a ctest oracle/<folder> that runs pytest on it and
-# finds the programs through QUERN_ORACLE_BIN. Python needs what tests/oracle/requirements.txt lists; a folder whose
-# modules are absent is skipped.
-set(QUERN_PYTHON python3 CACHE STRING "the Python that runs the oracle tests")
+# finds the programs through QUERN_ORACLE_BIN. Python needs what tests/oracle/requirements.txt lists (scripts/py-env); a
+# folder whose modules are absent is skipped.
 
 file(GLOB_RECURSE oracle_tools CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/tests/oracle/*_tool.c)
 foreach(file IN LISTS oracle_tools)
@@ -28,7 +27,7 @@ endforeach()
 list(REMOVE_DUPLICATES oracle_folders)
 foreach(folder IN LISTS oracle_folders)
     get_filename_component(name ${folder} NAME)
-    add_test(NAME oracle/${name} COMMAND ${QUERN_PYTHON} -m pytest -q -p no:cacheprovider ${folder})
-    set_tests_properties(oracle/${name} PROPERTIES LABELS "oracle;${name}" TIMEOUT 1800 SKIP_RETURN_CODE 5
-                         ENVIRONMENT "QUERN_ORACLE_BIN=${CMAKE_BINARY_DIR}/oracle;PYTHONDONTWRITEBYTECODE=1")
+    add_test(NAME oracle/${name} COMMAND ${CMAKE_SOURCE_DIR}/scripts/run-pytest ${folder})
+    set_tests_properties(oracle/${name} PROPERTIES LABELS "oracle;${name}" TIMEOUT 1800 SKIP_RETURN_CODE 77
+                         ENVIRONMENT "QUERN_ORACLE_BIN=${CMAKE_BINARY_DIR}/oracle")
 endforeach()
