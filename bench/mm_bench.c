@@ -67,7 +67,10 @@ static double seconds(bench_fn *fn, bench *b)
     return times[n / 2];
 }
 
-static void run_one(bench *b) { b->mm->one(b->w, b->row_bytes, b->n_rows, b->n_k, b->x, b->y); }
+static void run_one(bench *b)
+{
+    b->mm->one(b->w, b->row_bytes, b->n_rows, b->n_k, b->x, b->y);
+}
 
 static void run_few(bench *b)
 {

@@ -13,9 +13,9 @@ QN_INLINE void quantize_block(const float *x, int8_t *q, float *d, float *s, int
     for (int i = 0; i < 4; i++) {
         v[i] = qn_load_256(x + 8 * i);
     }
-    __m256i top8 = _mm256_max_epu32(
-        _mm256_max_epu32(_mm256_and_si256(v[0], magnitude), _mm256_and_si256(v[1], magnitude)),
-        _mm256_max_epu32(_mm256_and_si256(v[2], magnitude), _mm256_and_si256(v[3], magnitude)));
+    __m256i top8 =
+        _mm256_max_epu32(_mm256_max_epu32(_mm256_and_si256(v[0], magnitude), _mm256_and_si256(v[1], magnitude)),
+                         _mm256_max_epu32(_mm256_and_si256(v[2], magnitude), _mm256_and_si256(v[3], magnitude)));
     __m128i top = _mm_max_epu32(_mm256_castsi256_si128(top8), _mm256_extracti128_si256(top8, 1));
     top = _mm_max_epu32(top, _mm_shuffle_epi32(top, 0x4E));
     top = _mm_max_epu32(top, _mm_shuffle_epi32(top, 0xB1));

@@ -92,7 +92,10 @@ QN_INLINE __m256i qn_fold_128(__m256i a, __m256i b, bool is_32)
     return qn_add(_mm256_blend_epi32(a, b, 0xF0), _mm256_permute2x128_si256(a, b, 0x21), is_32);
 }
 
-QN_INLINE __m256i qn_pairs_to_32(__m256i v) { return _mm256_madd_epi16(v, _mm256_set1_epi16(1)); }
+QN_INLINE __m256i qn_pairs_to_32(__m256i v)
+{
+    return _mm256_madd_epi16(v, _mm256_set1_epi16(1));
+}
 
 /* p: products of eight blocks, as 16 words for U4 and U5, else as 8 dwords. Lane i of the result: block i's sum.
  * Words become dwords as late as their range allows. */
@@ -258,30 +261,33 @@ QN_INLINE void qn_a8_pack(qn_unpack_fn *unpack, size_t group_bytes, qn_quants qu
 }
 
 /* Defines the table row qn_mm_<T>_avx2 of a format. */
-#define QN_MM_A8_DEFINE(T, unpack, group_bytes, quants, panel_fn)                                  \
-    static void one_##T(const uint8_t *w, size_t row_bytes, size_t n_rows, size_t n_k, const void *x, float *y) \
-    {                                                                                              \
-        qn_a8_rows(unpack, group_bytes, quants, w, row_bytes, n_rows, n_k, x, 0, 1, y, 0);         \
-    }                                                                                              \
+#define QN_MM_A8_DEFINE(T, unpack, group_bytes, quants, panel_fn)                                                     \
+    static void one_##T(const uint8_t *w, size_t row_bytes, size_t n_rows, size_t n_k, const void *x, float *y)       \
+    {                                                                                                                 \
+        qn_a8_rows(unpack, group_bytes, quants, w, row_bytes, n_rows, n_k, x, 0, 1, y, 0);                            \
+    }                                                                                                                 \
     static void few_##T(const uint8_t *w, size_t row_bytes, size_t n_rows, size_t n_k, const void *x, size_t x_bytes, \
-                        size_t n_cols, float *y, size_t ldy)                                       \
-    {                                                                                              \
-        qn_a8_rows(unpack, group_bytes, quants, w, row_bytes, n_rows, n_k, x, x_bytes, n_cols, y, ldy); \
-    }                                                                                              \
-    static size_t panel_bytes_##T(size_t n_k) { return n_k / 32 * qn_tile_bytes(quants); }         \
-    static void pack_##T(const uint8_t *w, size_t row_bytes, size_t n_rows, size_t n_k, void *panel) \
-    {                                                                                              \
-        qn_a8_pack(unpack, group_bytes, quants, w, row_bytes, n_rows, n_k, panel);                 \
-    }                                                                                              \
-    const qn_mm qn_mm_##T##_avx2 = {                                                               \
-        .act = QN_ACT_A8,                                                                          \
-        .few_max = QN_A8_FEW_MAX,                                                                  \
-        .panel_rows = QN_PANEL_ROWS,                                                               \
-        .one = one_##T,                                                                            \
-        .few = few_##T,                                                                            \
-        .panel_bytes = panel_bytes_##T,                                                            \
-        .pack = pack_##T,                                                                          \
-        .panel = panel_fn,                                                                         \
+                        size_t n_cols, float *y, size_t ldy)                                                          \
+    {                                                                                                                 \
+        qn_a8_rows(unpack, group_bytes, quants, w, row_bytes, n_rows, n_k, x, x_bytes, n_cols, y, ldy);               \
+    }                                                                                                                 \
+    static size_t panel_bytes_##T(size_t n_k)                                                                         \
+    {                                                                                                                 \
+        return n_k / 32 * qn_tile_bytes(quants);                                                                      \
+    }                                                                                                                 \
+    static void pack_##T(const uint8_t *w, size_t row_bytes, size_t n_rows, size_t n_k, void *panel)                  \
+    {                                                                                                                 \
+        qn_a8_pack(unpack, group_bytes, quants, w, row_bytes, n_rows, n_k, panel);                                    \
+    }                                                                                                                 \
+    const qn_mm qn_mm_##T##_avx2 = {                                                                                  \
+        .act = QN_ACT_A8,                                                                                             \
+        .few_max = QN_A8_FEW_MAX,                                                                                     \
+        .panel_rows = QN_PANEL_ROWS,                                                                                  \
+        .one = one_##T,                                                                                               \
+        .few = few_##T,                                                                                               \
+        .panel_bytes = panel_bytes_##T,                                                                               \
+        .pack = pack_##T,                                                                                             \
+        .panel = panel_fn,                                                                                            \
     }
 
 #endif

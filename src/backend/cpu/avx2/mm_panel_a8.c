@@ -20,7 +20,10 @@ QN_INLINE void accumulate(__m256i *sum, __m256i v, bool is_first, bool is_32)
     __asm__("" : "+x"(*sum));
 }
 
-QN_INLINE __m256i four_elements(const column *x, size_t k) { return _mm256_set1_epi32(qn_get_i32(x->q + k)); }
+QN_INLINE __m256i four_elements(const column *x, size_t k)
+{
+    return _mm256_set1_epi32(qn_get_i32(x->q + k));
+}
 
 /* Both vectors of rows times n_cols columns over one block: integer sums of 32 bits. */
 QN_INLINE void dot_u8(const qn_panel_u8 *t, const column *x, size_t k, int n_cols, qn_quants quants,
@@ -79,10 +82,11 @@ QN_INLINE void dot_h6(const qn_panel_h8 *t, const column *x, size_t k, int n_col
     for (int pair = 0; pair < QN_PANEL_STEPS / 2; pair++) {
         for (int v = 0; v < N_VECTORS; v++) {
             __m256i both = qn_load_256(t->sc[8 * v]);
-            __m256i sc = pair < 2 ? _mm256_shuffle_epi8(both, _mm256_set_epi64x(0x0d0c0d0c09080908, 0x0504050401000100,
-                                                                                0x0d0c0d0c09080908, 0x0504050401000100))
-                                  : _mm256_shuffle_epi8(both, _mm256_set_epi64x(0x0f0e0f0e0b0a0b0a, 0x0706070603020302,
-                                                                                0x0f0e0f0e0b0a0b0a, 0x0706070603020302));
+            __m256i sc = pair < 2
+                             ? _mm256_shuffle_epi8(both, _mm256_set_epi64x(0x0d0c0d0c09080908, 0x0504050401000100,
+                                                                           0x0d0c0d0c09080908, 0x0504050401000100))
+                             : _mm256_shuffle_epi8(both, _mm256_set_epi64x(0x0f0e0f0e0b0a0b0a, 0x0706070603020302,
+                                                                           0x0f0e0f0e0b0a0b0a, 0x0706070603020302));
             __m256i w0 = qn_load_256(t->q[2 * pair][8 * v]), w1 = qn_load_256(t->q[2 * pair + 1][8 * v]);
             for (int c = 0; c < n_cols; c++) {
                 __m256i p0 = _mm256_maddubs_epi16(w0, four_elements(&x[c], k + 8 * (size_t)pair));
@@ -159,11 +163,11 @@ QN_INLINE void panel_a8(const void *panel, size_t n_rows, size_t n_k, const void
     }
 }
 
-#define DEFINE(name, quants)                                                                       \
+#define DEFINE(name, quants)                                                                                 \
     void qn_panel_##name##_avx2(const void *panel, size_t n_rows, size_t n_k, const void *x, size_t x_bytes, \
-                                size_t n_cols, float *y, size_t ldy)                               \
-    {                                                                                              \
-        panel_a8(panel, n_rows, n_k, x, x_bytes, n_cols, quants, y, ldy);                          \
+                                size_t n_cols, float *y, size_t ldy)                                         \
+    {                                                                                                        \
+        panel_a8(panel, n_rows, n_k, x, x_bytes, n_cols, quants, y, ldy);                                    \
     }
 
 DEFINE(u4, QN_U4)

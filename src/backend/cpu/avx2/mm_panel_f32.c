@@ -8,7 +8,10 @@ enum {
     RUN = 64, /* products summed in one go; sums of runs are added, so that the error grows with neither's length */
 };
 
-size_t qn_panel_f32_bytes(size_t n_k) { return n_k * QN_PANEL_ROWS * sizeof(float); }
+size_t qn_panel_f32_bytes(size_t n_k)
+{
+    return n_k * QN_PANEL_ROWS * sizeof(float);
+}
 
 QN_INLINE void columns(const float *panel, size_t n_rows, size_t n_k, const void *x, size_t x_bytes, int n_cols,
                        float *y, size_t ldy)

@@ -9,7 +9,7 @@ enum { Q4_K_BYTES = 144, Q5_K_BYTES = 176, AT_SCALES = 4, AT_REST = 16 };
 
 QN_INLINE __m256 bytes_to_ps(uint64_t bytes)
 {
-    return _mm256_cvtepi32_ps(_mm256_cvtepu8_epi32(_mm_cvtsi64_si128((long long)bytes)));
+    return _mm256_cvtepi32_ps(_mm256_cvtepu8_epi32(_mm_set_epi64x(0, (long long)bytes)));
 }
 
 /* Scales and minima of blocks 0..3 are the low 6 bits of bytes 0..3 and 4..7; those of blocks 4..7 have their low 4 bits
