@@ -1,4 +1,5 @@
-/* Text to token ids and back, as the vocabulary in a GGUF file says. Immutable after load: any thread may use it. */
+/* Text to token ids and back, as the vocabulary in a GGUF file says. Immutable after load: any thread may use it.
+ * SPDX-License-Identifier: MIT */
 #ifndef QN_TEXT_TOKENIZER_H
 #define QN_TEXT_TOKENIZER_H
 
@@ -38,7 +39,8 @@ qn_status qn_tokenizer_encode(const qn_tokenizer *t, const char *text, size_t n_
 qn_status qn_tokenizer_decode_token(const qn_tokenizer *t, int32_t id, unsigned flags, bool at_start, qn_buf *out,
                                     qn_error *err);
 
-/* All of ids: decode(encode(b)) == b for any bytes, without QN_TEXT_ADD_SPECIAL. */
+/* All of ids: decode(encode(b)) == b for any bytes, without QN_TEXT_ADD_SPECIAL. Some byte-level vocabularies lack
+ * tokens for single bytes (those that no UTF-8 text holds, and a few control characters); these are left out. */
 qn_status qn_tokenizer_decode(const qn_tokenizer *t, const int32_t *ids, size_t n_ids, unsigned flags, qn_buf *out,
                               qn_error *err);
 

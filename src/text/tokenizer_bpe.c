@@ -14,6 +14,7 @@
 
 #define KEY_MERGES "tokenizer.ggml.merges"
 #define MAX_MERGES (1u << 24) /* the largest known list has about 600,000 */
+#define FILTER_BITS 8         /* of the filter for each slot of the table: at most one bit in 16 is set */
 #define N_ALPHABET 324        /* U+0000 to U+0143: where the characters for bytes lie */
 
 typedef struct merge {
@@ -27,6 +28,8 @@ typedef struct bpe {
     merge *merges; /* by the pair, open addressing, at most half full */
     uint32_t mask;
     uint64_t seed;
+    uint64_t *filter; /* a bit for each merge, by hash: most pairs of neighbours merge to nothing, and it is small */
+    uint32_t filter_mask; /* bits - 1 */
     char spelling[256][2]; /* UTF-8 of the character for a byte */
     uint8_t spelling_len[256];
     int16_t bytes[N_ALPHABET]; /* byte of a character, or -1 */
@@ -41,22 +44,29 @@ static void fill_alphabet(bpe *m)
     for (uint32_t byte = 0; byte < 256; byte++) {
         bool printable = (byte >= '!' && byte <= '~') || (byte >= 0xA1 && byte <= 0xAC) || byte >= 0xAE;
         uint32_t cp = printable ? byte : next++;
-        char s[4];
+        char s[4] = {0};
         m->bytes[cp] = (int16_t)byte;
         m->spelling_len[byte] = (uint8_t)qn_utf8_put(cp, s);
         memcpy(m->spelling[byte], s, sizeof(m->spelling[byte]));
     }
 }
 
-static uint32_t merge_place(const bpe *m, int32_t left, int32_t right)
+static uint64_t hash_pair(const bpe *m, int32_t left, int32_t right)
 {
     uint64_t pair = (uint64_t)(uint32_t)left << 32 | (uint32_t)right;
-    return (uint32_t)qn_mix(pair ^ m->seed, 0x9FB21C651E98DF25u) & m->mask;
+    return qn_mix(pair ^ m->seed, 0x9FB21C651E98DF25u);
 }
 
-static merge *find_merge(const bpe *m, int32_t left, int32_t right)
+static bool may_merge(const bpe *m, uint64_t h)
 {
-    for (uint32_t i = merge_place(m, left, right);; i = (i + 1) & m->mask) {
+    uint32_t bit = (uint32_t)(h >> 32) & m->filter_mask;
+    return m->filter[bit / 64] >> bit % 64 & 1;
+}
+
+/* The merge of a pair with that hash, or the free slot where it would go. */
+static merge *find_merge(const bpe *m, int32_t left, int32_t right, uint64_t h)
+{
+    for (uint32_t i = (uint32_t)h & m->mask;; i = (i + 1) & m->mask) {
         merge *at = &m->merges[i];
         if (at->left == QN_NO_ID || (at->left == left && at->right == right)) {
             return at;
@@ -64,15 +74,27 @@ static merge *find_merge(const bpe *m, int32_t left, int32_t right)
     }
 }
 
+/* NULL: the two do not merge. */
+static const merge *look_up_pair(const bpe *m, int32_t left, int32_t right)
+{
+    uint64_t h = hash_pair(m, left, right);
+    if (!may_merge(m, h)) {
+        return NULL;
+    }
+    const merge *at = find_merge(m, left, right, h);
+    return at->left == QN_NO_ID ? NULL : at;
+}
+
 /* A line "left right" on its way into the table: the spellings of both and of what they become. */
 typedef struct pending {
     qn_str text[3];
     uint64_t hash[3];
     int32_t id[3];
+    uint64_t pair;
 } pending;
 
-#define BATCH 32     /* lines whose look-ups wait for memory together: loading is all cache misses */
-#define JOINED 256   /* bytes kept for each line; a longer one has its batch to itself */
+#define BATCH 32   /* lines whose look-ups wait for memory together: loading is all cache misses */
+#define JOINED 256 /* bytes kept for each line; a longer one has its batch to itself */
 
 /* Left may begin with a space but has none else. False: not two spellings. */
 static bool parse_line(const qn_tokenizer *t, qn_str line, char *joined, pending *p)
@@ -109,14 +131,17 @@ static void add_batch(const qn_tokenizer *t, bpe *m, pending *batch, size_t n, c
         for (size_t k = 0; k < 3; k++) {
             batch[i].id[k] = qn_pieces_find_hashed(t, batch[i].text[k].data, batch[i].text[k].len, batch[i].hash[k]);
         }
-        __builtin_prefetch(&m->merges[merge_place(m, batch[i].id[0], batch[i].id[1])], 1);
+        batch[i].pair = hash_pair(m, batch[i].id[0], batch[i].id[1]);
+        __builtin_prefetch(&m->merges[(uint32_t)batch[i].pair & m->mask], 1);
     }
     for (size_t i = 0; i < n; i++) {
         const int32_t *id = batch[i].id;
         if (id[0] != QN_NO_ID && id[1] != QN_NO_ID && id[2] != QN_NO_ID) {
-            merge *at = find_merge(m, id[0], id[1]);
+            merge *at = find_merge(m, id[0], id[1], batch[i].pair);
             if (at->left == QN_NO_ID) {
+                uint32_t bit = (uint32_t)(batch[i].pair >> 32) & m->filter_mask;
                 *at = (merge){id[0], id[1], id[2], ranks[i]};
+                m->filter[bit / 64] |= UINT64_C(1) << bit % 64;
             }
         }
     }
@@ -157,12 +182,14 @@ static qn_status load_merges(qn_tokenizer *t, bpe *m, const qn_gguf *g, qn_error
         n_slots *= 2;
     }
     m->merges = qn_alloc(t->budget, QN_TOKENIZER_OWNER, n_slots * sizeof(*m->merges));
+    m->filter = qn_zalloc_array(t->budget, QN_TOKENIZER_OWNER, n_slots * FILTER_BITS / 64, sizeof(*m->filter));
     char *room = qn_alloc(t->budget, QN_TOKENIZER_OWNER, BATCH * JOINED + t->pieces.longest);
-    if (m->merges == NULL || room == NULL) {
+    if (m->merges == NULL || m->filter == NULL || room == NULL) {
         qn_free(room);
         return qn_fail(err, QN_ENOMEM, "no memory for %zu merges", n_slots / 2);
     }
     m->mask = (uint32_t)(n_slots - 1);
+    m->filter_mask = (uint32_t)(n_slots * FILTER_BITS - 1);
     m->seed = t->pieces.seed;
     for (size_t i = 0; i < n_slots; i++) {
         m->merges[i].left = QN_NO_ID;
@@ -197,6 +224,7 @@ static void unload(qn_tokenizer *t)
     bpe *m = t->state;
     qn_pre_close(m->pre);
     qn_free(m->merges);
+    qn_free(m->filter);
     qn_free(m);
 }
 
@@ -205,8 +233,8 @@ static bool look_up(const qn_tokenizer *t, const char *text, const qn_symbol *le
 {
     (void)text;
     (void)end;
-    const merge *at = find_merge(t->state, left->id, right->id);
-    if (at->left == QN_NO_ID) {
+    const merge *at = look_up_pair(t->state, left->id, right->id);
+    if (at == NULL) {
         return false;
     }
     *priority = at->rank;

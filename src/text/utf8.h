@@ -1,4 +1,5 @@
-/* UTF-8 by the book: shortest form, no surrogates, at most U+10FFFF. */
+/* UTF-8 by the book: shortest form, no surrogates, at most U+10FFFF.
+ * SPDX-License-Identifier: MIT */
 #ifndef QN_TEXT_UTF8_H
 #define QN_TEXT_UTF8_H
 

@@ -171,7 +171,7 @@ static void bytes_return(void **state)
 static void one_long_word(void **state)
 {
     vocab v = open_named(*state);
-    size_t n = 1 << 20;
+    size_t n = 1 << 18;
     char *bytes = malloc(n);
     assert_non_null(bytes);
     memset(bytes, 'a', n);

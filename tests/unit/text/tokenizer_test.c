@@ -296,6 +296,71 @@ static void long_and_short_pieces_agree(void **state)
     }
 }
 
+/* The same merging by search alone, the judge: the pair whose joined spelling comes first by the list of merges, or has
+ * the best score, until there is none. Returns the number of parts that are left. */
+static size_t merge_naively(const small_vocab *v, char parts[][64], size_t n)
+{
+    for (;;) {
+        size_t at = n;
+        float best = 0;
+        for (size_t i = 0; i + 1 < n; i++) {
+            char joined[128], line[130];
+            snprintf(joined, sizeof(joined), "%s%s", parts[i], parts[i + 1]);
+            snprintf(line, sizeof(line), "%s %s", parts[i], parts[i + 1]);
+            for (uint32_t k = 0; k < (v->n_merges > 0 ? v->n_merges : v->n); k++) {
+                bool same = v->n_merges > 0 ? qn_str_is(v->merges[k], line)
+                                            : v->kinds[k] == QN_TOKEN_NORMAL && qn_str_is(v->tokens[k], joined);
+                float score = v->n_merges > 0 ? -(float)k : v->scores[k];
+                if (same && (at == n || score > best)) {
+                    at = i;
+                    best = score;
+                }
+            }
+        }
+        if (at == n) {
+            return n;
+        }
+        char joined[128];
+        snprintf(joined, sizeof(joined), "%s%s", parts[at], parts[at + 1]);
+        memcpy(parts[at], joined, sizeof(parts[0]));
+        memmove(parts + at + 1, parts + at + 2, (n - at - 2) * sizeof(parts[0]));
+        n--;
+    }
+}
+
+static void merging_agrees_with_its_judge(void **state)
+{
+    (void)state;
+    static small_vocab v[2];
+    static char parts[128][64];
+    qn_small_bpe(&v[0]);
+    qn_small_spm(&v[1]);
+    qn_random r;
+    qn_random_seed(&r, 21);
+    for (size_t which = 0; which < 2; which++) {
+        fixture f = open_small(&v[which]);
+        for (int round = 0; round < 1500; round++) {
+            char text[100];
+            size_t n = 1 + qn_random_below(&r, sizeof(text) - 1), n_parts = 0, n_ids;
+            int32_t ids[110];
+            if (which == 1) {
+                strcpy(parts[n_parts++], "\u2581");
+            }
+            for (size_t i = 0; i < n; i++) { /* one word for byte-level BPE, spaces too for SentencePiece */
+                text[i] = (which == 0 ? "aabchelo" : "abchel o")[qn_random_below(&r, 8)];
+                snprintf(parts[n_parts++], sizeof(parts[0]), "%s", text[i] == ' ' ? "\u2581" : (char[]){text[i], '\0'});
+            }
+            n_parts = merge_naively(&v[which], parts, n_parts);
+            assert_int_equal(qn_tokenizer_encode(f.t, text, n, 0, ids, 110, &n_ids, NULL), QN_OK);
+            assert_int_equal(n_ids, n_parts);
+            for (size_t i = 0; i < n_ids; i++) {
+                assert_true(qn_str_is(qn_tokenizer_piece(f.t, ids[i]), parts[i]));
+            }
+        }
+        close_small(f);
+    }
+}
+
 /* Ends only if merging is not quadratic. */
 static void megabytes_without_a_break(void **state)
 {
@@ -365,7 +430,7 @@ int main(void)
         cmocka_unit_test(too_little_room_tells_the_need), cmocka_unit_test(decodes_kinds),
         cmocka_unit_test(everything_returns),            cmocka_unit_test(long_and_short_pieces_agree),
         cmocka_unit_test(megabytes_without_a_break),     cmocka_unit_test(llama3_words_need_no_merges),
-        cmocka_unit_test(spm_without_prefix),
+        cmocka_unit_test(spm_without_prefix),            cmocka_unit_test(merging_agrees_with_its_judge),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
