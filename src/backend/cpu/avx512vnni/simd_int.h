@@ -3,6 +3,7 @@
 #define QN_BACKEND_CPU_AVX512VNNI_SIMD_INT_H
 
 #include <immintrin.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
@@ -22,6 +23,18 @@ QN_INLINE int32_t qn_get_i32(const void *p)
     int32_t v;
     memcpy(&v, p, sizeof(v));
     return v;
+}
+
+/* Bytes that kernels which stream weights prefetch ahead: covers the latency of memory, and page boundaries, where the
+ * hardware's prefetcher stops. */
+enum { QN_PREFETCH_BYTES = 3072 };
+
+/* Touches the lines of [p + QN_PREFETCH_BYTES, + n); an address that is not mapped is no fault. */
+QN_INLINE void qn_prefetch_weights(const void *p, size_t n)
+{
+    for (size_t i = 0; i < n; i += 64) {
+        _mm_prefetch((const char *)((uintptr_t)p + QN_PREFETCH_BYTES + i), _MM_HINT_T0);
+    }
 }
 
 /* The first n lanes of 16, n <= 16. */
