@@ -10,7 +10,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "backend/cpu/mm_int.h"
+#include "backend/cpu/table.h"
 
 enum { HOT_BYTES = 512 << 10, COLD_BYTES = 256 << 20, PANELS = 8, MAX_TIMES = 101 };
 
@@ -164,12 +164,11 @@ int main(int argc, char **argv)
     const char *only = argc > 2 ? argv[2] : "all";
     size_t n_k = argc > 3 ? strtoul(argv[3], NULL, 10) : 4096;
     size_t n_cols = argc > 4 ? strtoul(argv[4], NULL, 10) : 64;
-    qn_fill_mm_ref(&k);
-#if defined(__x86_64__)
-    if (strcmp(isa, "avx2") == 0) {
-        qn_fill_mm_avx2(&k);
+    qn_error err;
+    if (qn_kernels_select(isa, &k, &err) != QN_OK) {
+        fprintf(stderr, "mm_bench: %s\n", err.what);
+        return 1;
     }
-#endif
     printf("%s, n_k %zu, %zu columns in panel\n", isa, n_k, n_cols);
     printf("%-8s %9s %9s %4s %9s %8s %9s %9s %9s\n", "type", "one GB/s", "cold", "few", "GB/s", "Gop/s", "pack GB/s",
            "panel", "with pack");

@@ -3,9 +3,8 @@
  * SPDX-License-Identifier: MIT */
 #include "backend/cpu/exec_int.h"
 
-#define CHUNK_BYTES (32u * 1024) /* of weights: long enough to hide the take of a chunk, short enough to balance */
-#define CHUNK_MAX_ROWS 256u
-#define CHUNKS_PER_THREAD 4u
+#define CHUNK_LEVELS 4u   /* of shrinking chunks, when rows are walked in place */
+#define PAIR_MAX_ROWS 256u /* rows of gate and up that are multiplied before they are combined: stays in the cache */
 
 /* The columns of one call: where its activations and results are. */
 typedef struct columns {
@@ -18,17 +17,42 @@ static uint32_t round_up(uint32_t a, uint32_t to) { return (a + to - 1) / to * t
 
 static bool uses_panel(const qn_mm *mm, uint32_t n_cols) { return mm->panel_rows != 0 && n_cols > mm->few_max; }
 
-/* Weight rows of a chunk. Results do not depend on it (the kernels promise that), so it may depend on the threads. */
-static uint32_t chunk_rows(const qn_worker *w, const qn_weight *m, uint32_t n_cols)
+/* How the rows of a matrix are cut into chunks that threads take. Results do not depend on it (the kernels promise that),
+ * so it may depend on the number of threads.
+ *
+ * Panels: one each. Rows in place: long runs keep the memory streaming, short ones at the end level out what the threads
+ * are apart; so each thread has one chunk of a half of its share, then a quarter, an eighth and an eighth. */
+typedef struct cutting {
+    uint32_t n_rows, panel_rows, n_threads; /* panel_rows 0: in place */
+    uint32_t n_chunks;
+} cutting;
+
+static cutting cut_rows(const qn_worker *w, const qn_weight *m, uint32_t n_cols)
 {
     const qn_mm *mm = &w->k->mm[m->type];
+    cutting c = {.n_rows = m->n_out, .n_threads = w->n_threads};
     if (uses_panel(mm, n_cols)) {
-        return mm->panel_rows;
+        c.panel_rows = mm->panel_rows;
+        c.n_chunks = (m->n_out + mm->panel_rows - 1) / mm->panel_rows;
+    } else {
+        c.n_chunks = CHUNK_LEVELS * w->n_threads;
     }
-    uint32_t by_bytes = (uint32_t)(CHUNK_BYTES / m->row_bytes) + 1;
-    uint32_t by_threads = m->n_out / (CHUNKS_PER_THREAD * w->n_threads) + 1;
-    uint32_t rows = by_bytes < by_threads ? by_bytes : by_threads;
-    return round_up(rows < CHUNK_MAX_ROWS ? rows : CHUNK_MAX_ROWS, 8);
+    return c;
+}
+
+/* The first row of chunk i; n_rows for i = n_chunks. */
+static uint32_t first_row(const cutting *c, uint32_t i)
+{
+    if (i >= c->n_chunks) {
+        return c->n_rows;
+    }
+    if (c->panel_rows != 0) {
+        return i * c->panel_rows;
+    }
+    static const uint32_t before[CHUNK_LEVELS] = {0, 4, 6, 7}, each[CHUNK_LEVELS] = {4, 2, 1, 1}; /* eighths of a share */
+    uint32_t t = c->n_threads, level = i / t;
+    uint64_t eighths = (uint64_t)before[level] * t + (uint64_t)each[level] * (i % t);
+    return (uint32_t)(c->n_rows * eighths / (8u * t)) / 8 * 8;
 }
 
 /* y[c * ldy + r] for rows [r0, r0 + n_rows) of a matrix. */
@@ -61,7 +85,6 @@ static size_t panel_bytes(const qn_exec *ex, const qn_weight *m)
 uint64_t qn_cpu_product_scratch(const qn_exec *ex, const qn_cpu_op *op)
 {
     uint64_t panel = 0;
-    uint32_t rows = CHUNK_MAX_ROWS;
     uint64_t n_cols = op->rows == QN_ROWS_OUT ? ex->lim.n_out : ex->lim.n_rows;
     for (uint32_t i = 0; i < op->n_products; i++) {
         uint64_t bytes = panel_bytes(ex, op->products[i].w);
@@ -70,12 +93,12 @@ uint64_t qn_cpu_product_scratch(const qn_exec *ex, const qn_cpu_op *op)
     if (!op->pair) {
         return panel;
     }
-    /* gate and up of a chunk: CHUNK_MAX_ROWS of few columns, or panel_rows of all */
+    /* gate and up: PAIR_MAX_ROWS of few columns, or panel_rows of all */
     uint64_t floats = 0;
     for (uint32_t i = 0; i < 2; i++) {
         const qn_mm *mm = &ex->kernels->mm[op->products[i].w->type];
         uint64_t few = mm->panel_rows == 0 ? n_cols : mm->few_max;
-        uint64_t a = (uint64_t)rows * few, b = (uint64_t)mm->panel_rows * n_cols;
+        uint64_t a = (uint64_t)PAIR_MAX_ROWS * few, b = (uint64_t)mm->panel_rows * n_cols;
         floats += a > b ? a : b;
     }
     return panel + 2 * sizeof(float) * floats + 128;
@@ -154,10 +177,14 @@ static void run_pair(qn_worker *w, const qn_cpu_op *op, qn_chunks *c)
 {
     const qn_weight *gate = op->products[0].w, *up = op->products[1].w;
     const columns x[2] = {product_input(w, op, gate), product_input(w, op, up)};
-    uint32_t rows = chunk_rows(w, gate, x[0].n), up_rows = chunk_rows(w, up, x[1].n);
-    rows = rows < up_rows ? rows : up_rows;
-    for (uint32_t r0 = qn_chunks_take(c) * rows; r0 < gate->n_out; r0 = qn_chunks_take(c) * rows) {
-        run_pair_chunk(w, op, x, r0, gate->n_out - r0 < rows ? gate->n_out - r0 : rows);
+    cutting cut = cut_rows(w, gate, x[0].n), up_cut = cut_rows(w, up, x[1].n);
+    cut = cut.panel_rows != 0 ? cut : up_cut; /* when one has panels, both must have results of a panel's size */
+    for (uint32_t i = qn_chunks_take(c); i < cut.n_chunks; i = qn_chunks_take(c)) {
+        uint32_t end = first_row(&cut, i + 1);
+        for (uint32_t r0 = first_row(&cut, i), n; r0 < end; r0 += n) {
+            n = end - r0 < PAIR_MAX_ROWS ? end - r0 : PAIR_MAX_ROWS;
+            run_pair_chunk(w, op, x, r0, n);
+        }
     }
 }
 
@@ -168,24 +195,24 @@ void qn_cpu_run_product(qn_worker *w, const qn_cpu_op *op, qn_chunks *c)
         return;
     }
     columns x[QN_CPU_MAX_PRODUCTS];
-    uint32_t rows[QN_CPU_MAX_PRODUCTS], n_chunks[QN_CPU_MAX_PRODUCTS];
+    cutting cut[QN_CPU_MAX_PRODUCTS];
     for (uint32_t i = 0; i < op->n_products; i++) {
-        const qn_weight *m = op->products[i].w;
-        x[i] = product_input(w, op, m);
-        rows[i] = chunk_rows(w, m, x[i].n);
-        n_chunks[i] = (m->n_out + rows[i] - 1) / rows[i];
+        x[i] = product_input(w, op, op->products[i].w);
+        cut[i] = cut_rows(w, op->products[i].w, x[i].n);
     }
     uint32_t i = 0, before = 0; /* chunks of the products before the i-th */
     for (uint32_t chunk = qn_chunks_take(c);; chunk = qn_chunks_take(c)) {
-        while (i < op->n_products && chunk - before >= n_chunks[i]) {
-            before += n_chunks[i++];
+        while (i < op->n_products && chunk - before >= cut[i].n_chunks) {
+            before += cut[i++].n_chunks;
         }
         if (i == op->n_products) {
             return;
         }
         const qn_cpu_product *p = &op->products[i];
-        uint32_t r0 = (chunk - before) * rows[i];
-        uint32_t n = p->w->n_out - r0 < rows[i] ? p->w->n_out - r0 : rows[i];
+        uint32_t r0 = first_row(&cut[i], chunk - before), n = first_row(&cut[i], chunk - before + 1) - r0;
+        if (n == 0) {
+            continue;
+        }
         size_t ldy = w->ex->blocks[p->out].row_bytes / sizeof(float);
         multiply(w, p->w, p->w->data, r0, n, &x[i], (float *)qn_job_row(w->job, p->out, 0) + r0, ldy);
         finish(w, op, i, r0, n, x[i].n);
@@ -207,13 +234,14 @@ void qn_cpu_run_expert(qn_worker *w, const qn_cpu_op *op, qn_chunks *c)
             continue;
         }
         columns x = {qn_job_row(w->job, in, first), w->ex->blocks[in].row_bytes, n_cols};
-        uint32_t rows = chunk_rows(w, m, n_cols), n_chunks = (m->n_out + rows - 1) / rows;
+        cutting cut = cut_rows(w, m, n_cols);
         const uint8_t *data = m->data + (uint64_t)e * m->n_out * m->row_bytes;
-        for (; chunk - before < n_chunks; chunk = qn_chunks_take(c)) {
-            uint32_t r0 = (chunk - before) * rows;
-            uint32_t n = m->n_out - r0 < rows ? m->n_out - r0 : rows;
-            multiply(w, m, data, r0, n, &x, (float *)qn_job_row(w->job, p->out, first) + r0, ldy);
+        for (; chunk - before < cut.n_chunks; chunk = qn_chunks_take(c)) {
+            uint32_t r0 = first_row(&cut, chunk - before), n = first_row(&cut, chunk - before + 1) - r0;
+            if (n != 0) {
+                multiply(w, m, data, r0, n, &x, (float *)qn_job_row(w->job, p->out, first) + r0, ldy);
+            }
         }
-        before += n_chunks;
+        before += cut.n_chunks;
     }
 }

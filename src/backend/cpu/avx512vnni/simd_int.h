@@ -27,7 +27,7 @@ QN_INLINE int32_t qn_get_i32(const void *p)
 
 /* Bytes that kernels which stream weights prefetch ahead: covers the latency of memory, and page boundaries, where the
  * hardware's prefetcher stops. */
-enum { QN_PREFETCH_BYTES = 3072 };
+enum { QN_PREFETCH_BYTES = 6144 };
 
 /* Touches the lines of [p + QN_PREFETCH_BYTES, + n); an address that is not mapped is no fault. */
 QN_INLINE void qn_prefetch_weights(const void *p, size_t n)
