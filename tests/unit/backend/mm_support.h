@@ -120,7 +120,8 @@ typedef struct operands {
     float *reach;    /* per row: the largest term that a weight is made of, see tolerance() */
 } operands;
 
-/* n floats. ugly: zeros, subnormals, an outlier. */
+/* n floats. ugly: blocks of zeros, of subnormals, with an outlier, and of one value, which is the one that drives the
+ * sums of a kernel's narrow integers to their limits. */
 static inline void random_floats(qn_random *rng, float *x, size_t n, bool ugly)
 {
     for (size_t i = 0; i < n; i++) {
@@ -128,9 +129,10 @@ static inline void random_floats(qn_random *rng, float *x, size_t n, bool ugly)
     }
     for (size_t i = 0; ugly && i < n; i += 32) {
         size_t n_here = n - i < 32 ? n - i : 32;
-        uint64_t kind = qn_random_below(rng, 4);
+        uint64_t kind = qn_random_below(rng, 5);
         for (size_t j = 0; j < n_here; j++) {
-            x[i + j] *= kind == 0 ? 0.0f : kind == 1 ? 1e-40f : 1.0f;
+            float v = kind == 3 ? x[i] : x[i + j];
+            x[i + j] = v * (kind == 0 ? 0.0f : kind == 1 ? 1e-40f : 1.0f);
         }
         x[i] *= kind == 2 ? 1000.0f : 1.0f;
     }
