@@ -97,7 +97,8 @@ uint64_t qn_runtime_memory_peak(const qn_runtime *rt);
 typedef struct qn_model qn_model;
 
 typedef struct qn_model_options {
-    bool vocab_only; /* only the tokenizer; sessions cannot be opened; files without tensors are fine */
+    bool vocab_only;      /* only the tokenizer; sessions cannot be opened; files without tensors are fine */
+    bool skip_self_check; /* do not run the kernels: to look at a model, not to use it */
 } qn_model_options;
 
 void qn_model_options_init(qn_model_options *o);
@@ -118,12 +119,18 @@ typedef struct qn_model_info {
     uint64_t n_params;
     uint64_t file_bytes;   /* all parts */
     uint64_t weight_bytes; /* tensors alone */
+    uint64_t body_weights; /* weights that each token is multiplied with, the experts in use alone */
+    uint64_t head_weights; /* and those of the output matrix, for rows whose logits are wanted */
     int32_t bos;           /* -1: the vocabulary has none */
     int32_t eos;
     bool adds_bos; /* qn_tokenize() with QN_TEXT_ADD_SPECIAL puts bos first */
 } qn_model_info;
 
 void qn_model_get_info(const qn_model *m, qn_model_info *out);
+
+/* Multiply-adds a second that n_threads threads (0: all) reach together in the kernel for many columns of the type that
+ * holds most of the model's weights, everything in the cache: what prefill could reach at best. Takes about 0.1 s. */
+qn_status qn_model_kernel_peak(const qn_model *m, uint32_t n_threads, double *per_second, qn_error *err);
 
 /* ---- text --------------------------------------------------------------------------------------- */
 
@@ -172,6 +179,10 @@ void qn_session_close(qn_session *s); /* closes its sequences too */
 
 /* The options in force, with every 0 replaced. */
 void qn_session_get_options(const qn_session *s, qn_session_options *out);
+
+/* The plan as text for people: every fused op, every block of the arena with offset, bytes and life. Not NUL-terminated.
+ * QN_ERANGE: cap is too small; *n_bytes is what it takes. */
+qn_status qn_session_plan_text(const qn_session *s, char *text, size_t cap, size_t *n_bytes, qn_error *err);
 
 /* QN_EFULL: n_seqs are open already. */
 qn_status qn_seq_open(qn_session *s, qn_seq **out, qn_error *err);

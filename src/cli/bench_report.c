@@ -48,7 +48,7 @@ bool qn_bench_print_table(const qn_bench_report *r)
            (double)r->info.n_params / 1e6, qn_report_bytes(r->info.weight_bytes, bytes), r->isa, (unsigned)r->n_batch,
            (unsigned)r->n_repetitions);
     printf("%-8s %8s %8s %6s %8s %8s  %12s %12s %12s  %14s\n", "test", "prompt", "gen", "seqs", "depth", "threads",
-           "tok/s", "min", "max", "weights read");
+           "tok/s", "min", "max", "of the limit");
     for (size_t i = 0; i < r->n; i++) {
         const qn_bench_result *b = &r->results[i];
         printf("%-8s %8u %8u %6u %8u %8u  %12.2f %12.2f %12.2f", b->test, (unsigned)b->n_prompt, (unsigned)b->n_gen,
@@ -59,6 +59,12 @@ bool qn_bench_print_table(const qn_bench_report *r)
         if (b->read_share > 0) {
             printf(", %.0f %% of memory", b->read_share * 100);
         }
+        if (b->mul_adds > 0) {
+            printf("  %7.1f G mul-adds/s", b->mul_adds / 1e9);
+        }
+        if (b->kernel_share > 0) {
+            printf(", %.0f %% of the kernels", b->kernel_share * 100);
+        }
         putchar('\n');
     }
     return qn_report_flush();
@@ -66,12 +72,13 @@ bool qn_bench_print_table(const qn_bench_report *r)
 
 bool qn_bench_print_csv(const qn_bench_report *r)
 {
-    puts("test,n_prompt,n_gen,n_seqs,depth,threads,tokens_per_second,min,max,weight_bytes_per_second,memory_share");
+    puts("test,n_prompt,n_gen,n_seqs,depth,threads,tokens_per_second,min,max,weight_bytes_per_second,memory_share,"
+         "mul_adds_per_second,kernel_share");
     for (size_t i = 0; i < r->n; i++) {
         const qn_bench_result *b = &r->results[i];
-        printf("%s,%u,%u,%u,%u,%u,%.3f,%.3f,%.3f,%.0f,%.4f\n", b->test, (unsigned)b->n_prompt, (unsigned)b->n_gen,
+        printf("%s,%u,%u,%u,%u,%u,%.3f,%.3f,%.3f,%.0f,%.4f,%.0f,%.4f\n", b->test, (unsigned)b->n_prompt, (unsigned)b->n_gen,
                (unsigned)b->n_seqs, (unsigned)b->depth, (unsigned)b->threads, b->median, b->min, b->max, b->read_bytes,
-               b->read_share);
+               b->read_share, b->mul_adds, b->kernel_share);
     }
     return qn_report_flush();
 }
@@ -107,6 +114,14 @@ static void json_result(qn_json_writer *w, const qn_bench_result *b)
     if (b->read_share > 0) {
         qn_json_key(w, "memory_share");
         qn_json_f64(w, b->read_share);
+    }
+    if (b->mul_adds > 0) {
+        qn_json_key(w, "mul_adds_per_second");
+        qn_json_f64(w, b->mul_adds);
+    }
+    if (b->kernel_share > 0) {
+        qn_json_key(w, "kernel_share");
+        qn_json_f64(w, b->kernel_share);
     }
     qn_json_end_object(w);
 }

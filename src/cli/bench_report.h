@@ -10,6 +10,8 @@ typedef struct qn_bench_result {
     double median, min, max; /* tokens per second, prompt and made ones together */
     double read_bytes;       /* weights read per second, at the median; 0: not bound by that */
     double read_share;       /* of what the machine can read; 0: unknown */
+    double mul_adds;         /* a second, at the median; 0: not bound by that */
+    double kernel_share;     /* of what the kernels can do; 0: unknown */
 } qn_bench_result;
 
 typedef struct qn_bench_report {

@@ -16,7 +16,8 @@ const qn_verb qn_verb_table[] = {
      qn_verb_run},
     {"inspect", QN_VERB_INSPECT, "FILE", 1, "Shows what a GGUF file holds and how much memory it needs.",
      "  quern inspect model.gguf\n"
-     "  quern inspect model.gguf -c 8192 --json\n",
+     "  quern inspect model.gguf -c 8192 --json\n"
+     "  quern inspect model.gguf --plan\n",
      qn_verb_inspect},
     {"tokenize", QN_VERB_TOKENIZE, "[TEXT]", 1, "Turns text into token ids, or ids into text.",
      "  quern tokenize -m model.gguf \"Hello world\"\n"

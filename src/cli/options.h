@@ -80,6 +80,8 @@ typedef enum qn_option_kind {
     X(NO_DISPLAY_PROMPT, "no-display-prompt", 0, FLAG, NULL, NULL, 0, 0, QN_VERB_RUN, "run.no_display_prompt",         \
       "QUERN_NO_DISPLAY_PROMPT", "print the new text alone")                                                           \
     X(FULL, "full", 0, FLAG, NULL, NULL, 0, 0, QN_VERB_INSPECT, NULL, NULL, "whole arrays and texts, however long")    \
+    X(PLAN, "plan", 0, FLAG, NULL, NULL, 0, 0, QN_VERB_INSPECT, NULL, NULL,                                            \
+      "the plan instead: fused ops, offsets and lifetimes in the arena; loads the model")                              \
     X(NO_SPECIAL, "no-special", 0, FLAG, NULL, NULL, 0, 0, QN_VERB_TOKENIZE, NULL, NULL,                               \
       "add no BOS or EOS; special tokens spelled in the text are plain text")                                          \
     X(IDS, "ids", 0, TEXT, "\"1 2 3\"", NULL, 0, 0, QN_VERB_TOKENIZE, NULL, NULL, "print the text of these tokens")    \

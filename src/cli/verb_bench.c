@@ -1,4 +1,4 @@
-/* quern bench: prefill and decode speed, and how near decode comes to what the memory can deliver.
+/* quern bench: prefill and decode speed, and how near they come to what the kernels and the memory can deliver.
  *
  * Tokens are random ids from a fixed seed, so that no tokenizer and no sampler is in the measured time. Every test has
  * a session of its own, of exactly the size it needs, and one run that warms up.
@@ -158,6 +158,8 @@ static qn_status run_test(bench *b, qn_bench_result what, uint32_t n_threads, ru
     }
     if (run == run_decode) {
         t.result.read_bytes = t.result.median * (double)b->read_per_token;
+    } else if (run == run_prefill) {
+        t.result.mul_adds = t.result.median * (double)b->report.info.body_weights;
     }
     return qn_bench_report_add(&b->report, &t.result, err);
 }
@@ -222,6 +224,23 @@ static void compare_with_memory(bench *b)
         }
         n_threads = r->threads;
         r->read_share = r->read_bytes / bandwidth;
+    }
+}
+
+static void compare_with_kernels(bench *b)
+{
+    uint32_t n_threads = 0;
+    double peak = 0;
+    for (size_t i = 0; i < b->report.n; i++) {
+        qn_bench_result *r = &b->report.results[i];
+        if (r->mul_adds == 0) {
+            continue;
+        }
+        if (r->threads != n_threads && qn_model_kernel_peak(b->opened.model, r->threads, &peak, NULL) != QN_OK) {
+            return; /* ref has no such kernel */
+        }
+        n_threads = r->threads;
+        r->kernel_share = r->mul_adds / peak;
     }
 }
 
@@ -319,6 +338,7 @@ int qn_verb_bench(const qn_options *o)
         code = qn_report_failure("bench", &err);
     } else {
         compare_with_memory(&b);
+        compare_with_kernels(&b);
         code = print_results(&b) ? QN_EXIT_DONE : QN_EXIT_FAILED;
     }
     qn_bench_report_close(&b.report);

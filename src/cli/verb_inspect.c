@@ -2,6 +2,7 @@
  * that the reader accepts. SPDX-License-Identifier: MIT */
 #include "cli/cli.h"
 #include "cli/gguf_memory.h"
+#include "cli/inspect_plan.h"
 #include "cli/report.h"
 
 #include "gguf/gguf.h"
@@ -368,5 +369,6 @@ int qn_verb_inspect(const qn_options *o)
         qn_fail(&err, QN_EINVAL, "name the file");
         return qn_report_usage("inspect", &err);
     }
-    return inspect_file(o, n_rest > 0 ? rest[0] : model);
+    const char *path = n_rest > 0 ? rest[0] : model;
+    return qn_options_flag(o, QN_OPTION_ID_PLAN) ? qn_inspect_plan(o, path) : inspect_file(o, path);
 }

@@ -58,7 +58,4 @@ struct qn_session {
     atomic_bool stop;
 };
 
-/* session.c: the plan as text, for `inspect --plan`. QN_ENOMEM, QN_EFULL. */
-qn_status qn_session_describe(const qn_session *s, qn_buf *out);
-
 #endif

@@ -185,16 +185,17 @@ qn_status qn_seq_truncate(qn_seq *q, uint32_t n_keep, qn_error *err)
 
 /* ---- plan, for inspection -------------------------------------------------------------------------- */
 
-qn_status qn_session_describe(const qn_session *s, qn_buf *out)
+static void describe(const qn_session *s, qn_buf *out)
 {
     const qn_backend_ops *ops = s->model->rt->cpu->ops;
-    qn_buf_printf(out, "ops, in order; ops of one phase run without a barrier between them\n");
+    qn_buf_add_str(out, "ops, in order; those of one phase have no barrier between them\n");
     for (uint32_t i = 0; i < ops->n_ops(s->exec); i++) {
         ops->describe_op(s->exec, i, out);
         qn_buf_add_char(out, '\n');
     }
-    qn_buf_printf(out, "\narena of %llu bytes\n%12s %12s %6s %6s  value\n",
-                  (unsigned long long)ops->arena_bytes(s->exec), "offset", "bytes", "first", "last");
+    qn_buf_printf(out, "\narena of %llu bytes; first and last: phases between which a block keeps its contents\n",
+                  (unsigned long long)ops->arena_bytes(s->exec));
+    qn_buf_printf(out, "%12s %12s %6s %6s  block\n", "offset", "bytes", "first", "last");
     for (uint32_t i = 0; i < ops->n_blocks(s->exec); i++) {
         const char *name;
         const qn_block *b = ops->block(s->exec, i, &name);
@@ -203,5 +204,23 @@ qn_status qn_session_describe(const qn_session *s, qn_buf *out)
                           (unsigned long long)b->bytes, b->first, b->last, name);
         }
     }
-    return out->status;
+}
+
+qn_status qn_session_plan_text(const qn_session *s, char *text, size_t cap, size_t *n_bytes, qn_error *err)
+{
+    qn_buf out;
+    qn_buf_init(&out, s->model->rt->budget, "text", SIZE_MAX);
+    describe(s, &out);
+    qn_status status = out.status;
+    if (status == QN_OK) {
+        *n_bytes = out.len;
+        status = out.len <= cap ? QN_OK : QN_ERANGE;
+    }
+    if (status == QN_OK) {
+        memcpy(text, out.data, out.len);
+    } else {
+        qn_fail(err, status, "the plan's text has %zu bytes, the buffer %zu", out.len, cap);
+    }
+    qn_buf_free(&out);
+    return status;
 }

@@ -105,18 +105,61 @@ qn_status qn_net_build(const qn_net *net, qn_graph *g, qn_error *err)
     return qn_graph_status(g, err);
 }
 
-void qn_net_types(const qn_net *net, bool used[QN_TYPE_COUNT])
+/* Calls fn with every matrix of the layers. */
+static void each_matrix(const qn_net *net, void (*fn)(void *ctx, const qn_weight *w), void *ctx)
 {
-    memset(used, 0, sizeof(bool) * QN_TYPE_COUNT);
-    used[net->token_embd->type] = used[net->output->type] = true;
     for (uint32_t i = 0; i < net->hp.n_layers; i++) {
         const qn_net_layer *l = &net->layers[i];
         const qn_weight *const all[] = {l->q,    l->k,      l->v,            l->o,          l->gate, l->up,
                                         l->down, l->router, l->gate_experts, l->up_experts, l->down_experts};
         for (size_t k = 0; k < sizeof(all) / sizeof(all[0]); k++) {
             if (all[k] != NULL) {
-                used[all[k]->type] = true;
+                fn(ctx, all[k]);
             }
         }
     }
+}
+
+static void mark_type(void *ctx, const qn_weight *w) { ((bool *)ctx)[w->type] = true; }
+
+void qn_net_types(const qn_net *net, bool used[QN_TYPE_COUNT])
+{
+    memset(used, 0, sizeof(bool) * QN_TYPE_COUNT);
+    used[net->token_embd->type] = used[net->output->type] = true;
+    each_matrix(net, mark_type, used);
+}
+
+typedef struct tally {
+    uint32_t n_experts_used;
+    uint64_t total, of_type[QN_TYPE_COUNT];
+    uint32_t n_in[QN_TYPE_COUNT];
+} tally;
+
+static void add_weights(void *ctx, const qn_weight *w)
+{
+    tally *t = ctx;
+    uint64_t n = (uint64_t)w->n_in * w->n_out * (w->n_mats > 1 ? t->n_experts_used : 1);
+    t->total += n;
+    t->of_type[w->type] += n;
+    t->n_in[w->type] = w->n_in > t->n_in[w->type] ? w->n_in : t->n_in[w->type];
+}
+
+void qn_net_count_weights(const qn_net *net, uint64_t *body, uint64_t *head)
+{
+    tally t = {.n_experts_used = net->hp.n_experts_used};
+    each_matrix(net, add_weights, &t);
+    *body = t.total;
+    *head = (uint64_t)net->output->n_in * net->output->n_out;
+}
+
+qn_type qn_net_main_type(const qn_net *net, uint32_t *n_in)
+{
+    tally t = {.n_experts_used = net->hp.n_experts_used};
+    each_matrix(net, add_weights, &t);
+    uint32_t best = 0;
+    for (uint32_t i = 1; i < QN_TYPE_COUNT; i++) {
+        best = t.of_type[i] > t.of_type[best] ? i : best;
+    }
+    *n_in = t.n_in[best];
+    return (qn_type)best;
 }

@@ -62,6 +62,11 @@ qn_status qn_net_build(const qn_net *net, qn_graph *g, qn_error *err);
 /* Which weight types the net uses, for the kernels' self-check. */
 void qn_net_types(const qn_net *net, bool used[QN_TYPE_COUNT]);
 
+/* Weights that a token is multiplied with in the layers (of experts those in use) and in the output matrix. */
+void qn_net_count_weights(const qn_net *net, uint64_t *body, uint64_t *head);
+/* The type that holds most of the layers' weights, and the longest row of it. */
+qn_type qn_net_main_type(const qn_net *net, uint32_t *n_in);
+
 /* ---- rope.c ---------------------------------------------------------------------------------------- */
 
 /* Frequencies for n_rot elements: base^(-2i / n_rot), stretched as hp says (unless plain), divided by factors (if any).

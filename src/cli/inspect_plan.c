@@ -1,0 +1,58 @@
+/* quern inspect --plan: the fused op list and the arena. Loads the model, but runs nothing.
+ * SPDX-License-Identifier: MIT */
+#include "cli/inspect_plan.h"
+
+#include "cli/report.h"
+
+#include "base/alloc.h"
+
+typedef struct planned {
+    qn_runtime *runtime;
+    qn_model *model;
+    qn_session *session;
+} planned;
+
+static qn_status open_all(planned *p, const qn_options *o, const char *path, qn_error *err)
+{
+    qn_model_options model_options;
+    qn_model_options_init(&model_options);
+    model_options.skip_self_check = true;
+    qn_session_options session_options;
+    qn_session_options_init(&session_options);
+    session_options.n_ctx = (uint32_t)qn_options_int(o, QN_OPTION_ID_CTX_SIZE);
+    QN_TRY(qn_runtime_open(NULL, &p->runtime, err));
+    QN_TRY(qn_model_open(p->runtime, path, &model_options, &p->model, err));
+    return qn_session_open(p->model, &session_options, &p->session, err);
+}
+
+static qn_status print(const planned *p, qn_error *err)
+{
+    size_t n_bytes = 0;
+    if (qn_session_plan_text(p->session, NULL, 0, &n_bytes, err) != QN_ERANGE) {
+        return qn_fail(err, QN_EINTERNAL, "the plan is empty");
+    }
+    char *text = qn_alloc(NULL, "inspect", n_bytes);
+    if (text == NULL) {
+        return qn_fail(err, QN_ENOMEM, "no memory for a plan of %zu bytes", n_bytes);
+    }
+    qn_status status = qn_session_plan_text(p->session, text, n_bytes, &n_bytes, err);
+    if (status == QN_OK && (fwrite(text, 1, n_bytes, stdout) != n_bytes || !qn_report_flush())) {
+        status = qn_fail(err, QN_EIO, "standard output: cannot be written");
+    }
+    qn_free(text);
+    return status;
+}
+
+int qn_inspect_plan(const qn_options *o, const char *path)
+{
+    planned p = {0};
+    qn_error err;
+    qn_status status = open_all(&p, o, path, &err);
+    if (status == QN_OK) {
+        status = print(&p, &err);
+    }
+    qn_session_close(p.session);
+    qn_model_close(p.model);
+    qn_runtime_close(p.runtime);
+    return status == QN_OK ? QN_EXIT_DONE : qn_report_failure("inspect", &err);
+}
