@@ -23,9 +23,9 @@ static double tolerance(const operands *o, size_t r, size_t c)
     return 16.0 * 0x1p-24 * sum * (double)o->reach[r] + 1e-40;
 }
 
-/* For float activations there are no hidden terms: 2e-6 (32 eps) of the sum of the products' magnitudes. The least exact
- * kernels add runs of 64 products in one lane and then the runs' sums, 64 of them at 4096: up to 128 roundings of half
- * an eps. Where an outlier makes all partial sums as large as the result, 18 eps are seen; without one, 5. */
+/* For float activations there are no hidden terms: 2e-6 (32 eps) of the sum of the products' magnitudes. The least
+ * exact kernels add runs of 64 products in one lane and then the runs' sums, 64 of them at 4096: up to 128 roundings of
+ * half an eps. Where an outlier makes all partial sums as large as the result, 18 eps are seen; without one, 5. */
 static double tolerance_f32(const operands *o, size_t r, size_t c)
 {
     double sum = 0;

@@ -51,29 +51,29 @@ static void pack_decoded(qn_type type, const uint8_t *w, size_t row_bytes, size_
     }
 }
 
-#define DEFINE(T)                                                                                  \
-    static void one_##T(const uint8_t *w, size_t row_bytes, size_t n_rows, size_t n_k, const void *x, float *y) \
-    {                                                                                              \
-        rows_decoded(QN_TYPE_##T, w, row_bytes, n_rows, n_k, x, 0, 1, y, 0);                       \
-    }                                                                                              \
+#define DEFINE(T)                                                                                                     \
+    static void one_##T(const uint8_t *w, size_t row_bytes, size_t n_rows, size_t n_k, const void *x, float *y)       \
+    {                                                                                                                 \
+        rows_decoded(QN_TYPE_##T, w, row_bytes, n_rows, n_k, x, 0, 1, y, 0);                                          \
+    }                                                                                                                 \
     static void few_##T(const uint8_t *w, size_t row_bytes, size_t n_rows, size_t n_k, const void *x, size_t x_bytes, \
-                        size_t n_cols, float *y, size_t ldy)                                       \
-    {                                                                                              \
-        rows_decoded(QN_TYPE_##T, w, row_bytes, n_rows, n_k, x, x_bytes, n_cols, y, ldy);          \
-    }                                                                                              \
-    static void pack_##T(const uint8_t *w, size_t row_bytes, size_t n_rows, size_t n_k, void *panel) \
-    {                                                                                              \
-        pack_decoded(QN_TYPE_##T, w, row_bytes, n_rows, n_k, panel);                               \
-    }                                                                                              \
-    const qn_mm qn_mm_##T##_avx2 = {                                                               \
-        .act = QN_ACT_F32,                                                                         \
-        .few_max = QN_F32_FEW_MAX,                                                                 \
-        .panel_rows = QN_PANEL_ROWS,                                                               \
-        .one = one_##T,                                                                            \
-        .few = few_##T,                                                                            \
-        .panel_bytes = qn_panel_f32_bytes,                                                         \
-        .pack = pack_##T,                                                                          \
-        .panel = qn_panel_f32_avx2,                                                                \
+                        size_t n_cols, float *y, size_t ldy)                                                          \
+    {                                                                                                                 \
+        rows_decoded(QN_TYPE_##T, w, row_bytes, n_rows, n_k, x, x_bytes, n_cols, y, ldy);                             \
+    }                                                                                                                 \
+    static void pack_##T(const uint8_t *w, size_t row_bytes, size_t n_rows, size_t n_k, void *panel)                  \
+    {                                                                                                                 \
+        pack_decoded(QN_TYPE_##T, w, row_bytes, n_rows, n_k, panel);                                                  \
+    }                                                                                                                 \
+    const qn_mm qn_mm_##T##_avx2 = {                                                                                  \
+        .act = QN_ACT_F32,                                                                                            \
+        .few_max = QN_F32_FEW_MAX,                                                                                    \
+        .panel_rows = QN_PANEL_ROWS,                                                                                  \
+        .one = one_##T,                                                                                               \
+        .few = few_##T,                                                                                               \
+        .panel_bytes = qn_panel_f32_bytes,                                                                            \
+        .pack = pack_##T,                                                                                             \
+        .panel = qn_panel_f32_avx2,                                                                                   \
     };
 
 QN_MM_OTHER_TYPES(DEFINE)

@@ -9,14 +9,20 @@
 
 typedef __m256 qn_load8_fn(const void *p);
 
-QN_INLINE __m256 qn_load8_f32(const void *p) { return _mm256_loadu_ps(p); }
+QN_INLINE __m256 qn_load8_f32(const void *p)
+{
+    return _mm256_loadu_ps(p);
+}
 
 /* A row's running sums with one column: two vectors, so that the additions' latency is halved and so is their error. */
 typedef struct qn_row_sum {
     __m256 v[2];
 } qn_row_sum;
 
-QN_INLINE float qn_row_sum_join(qn_row_sum s) { return qn_sum_ps(_mm256_add_ps(s.v[0], s.v[1])); }
+QN_INLINE float qn_row_sum_join(qn_row_sum s)
+{
+    return qn_sum_ps(_mm256_add_ps(s.v[0], s.v[1]));
+}
 
 /* Adds n elements of one row times those of n_cols columns. */
 QN_INLINE void qn_f32_row_add(qn_load8_fn *load8, size_t elem_bytes, const uint8_t *w, size_t n, const float *x,

@@ -4,7 +4,10 @@
 
 enum { COLUMNS = 4 }; /* columns that share a loaded weight: two sums each, so eight registers */
 
-QN_INLINE __m256 load8_f16(const void *p) { return _mm256_cvtph_ps(qn_load_128(p)); }
+QN_INLINE __m256 load8_f16(const void *p)
+{
+    return _mm256_cvtph_ps(qn_load_128(p));
+}
 
 QN_INLINE __m256 load8_bf16(const void *p)
 {
@@ -66,29 +69,29 @@ QN_INLINE void pack_f32(qn_load8_fn *load8, size_t elem_bytes, const uint8_t *w,
     }
 }
 
-#define DEFINE(T, load8, elem_bytes)                                                               \
-    static void one_##T(const uint8_t *w, size_t row_bytes, size_t n_rows, size_t n_k, const void *x, float *y) \
-    {                                                                                              \
-        rows_f32(load8, elem_bytes, w, row_bytes, n_rows, n_k, x, 0, 1, y, 0);                     \
-    }                                                                                              \
+#define DEFINE(T, load8, elem_bytes)                                                                                  \
+    static void one_##T(const uint8_t *w, size_t row_bytes, size_t n_rows, size_t n_k, const void *x, float *y)       \
+    {                                                                                                                 \
+        rows_f32(load8, elem_bytes, w, row_bytes, n_rows, n_k, x, 0, 1, y, 0);                                        \
+    }                                                                                                                 \
     static void few_##T(const uint8_t *w, size_t row_bytes, size_t n_rows, size_t n_k, const void *x, size_t x_bytes, \
-                        size_t n_cols, float *y, size_t ldy)                                       \
-    {                                                                                              \
-        rows_f32(load8, elem_bytes, w, row_bytes, n_rows, n_k, x, x_bytes, n_cols, y, ldy);         \
-    }                                                                                              \
-    static void pack_##T(const uint8_t *w, size_t row_bytes, size_t n_rows, size_t n_k, void *panel) \
-    {                                                                                              \
-        pack_f32(load8, elem_bytes, w, row_bytes, n_rows, n_k, panel);                             \
-    }                                                                                              \
-    const qn_mm qn_mm_##T##_avx2 = {                                                               \
-        .act = QN_ACT_F32,                                                                         \
-        .few_max = QN_F32_FEW_MAX,                                                                 \
-        .panel_rows = QN_PANEL_ROWS,                                                               \
-        .one = one_##T,                                                                            \
-        .few = few_##T,                                                                            \
-        .panel_bytes = qn_panel_f32_bytes,                                                         \
-        .pack = pack_##T,                                                                          \
-        .panel = qn_panel_f32_avx2,                                                                \
+                        size_t n_cols, float *y, size_t ldy)                                                          \
+    {                                                                                                                 \
+        rows_f32(load8, elem_bytes, w, row_bytes, n_rows, n_k, x, x_bytes, n_cols, y, ldy);                           \
+    }                                                                                                                 \
+    static void pack_##T(const uint8_t *w, size_t row_bytes, size_t n_rows, size_t n_k, void *panel)                  \
+    {                                                                                                                 \
+        pack_f32(load8, elem_bytes, w, row_bytes, n_rows, n_k, panel);                                                \
+    }                                                                                                                 \
+    const qn_mm qn_mm_##T##_avx2 = {                                                                                  \
+        .act = QN_ACT_F32,                                                                                            \
+        .few_max = QN_F32_FEW_MAX,                                                                                    \
+        .panel_rows = QN_PANEL_ROWS,                                                                                  \
+        .one = one_##T,                                                                                               \
+        .few = few_##T,                                                                                               \
+        .panel_bytes = qn_panel_f32_bytes,                                                                            \
+        .pack = pack_##T,                                                                                             \
+        .panel = qn_panel_f32_avx2,                                                                                   \
     };
 
 DEFINE(F32, qn_load8_f32, sizeof(float))

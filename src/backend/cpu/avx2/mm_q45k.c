@@ -12,8 +12,8 @@ QN_INLINE __m256 bytes_to_ps(uint64_t bytes)
     return _mm256_cvtepi32_ps(_mm256_cvtepu8_epi32(_mm_set_epi64x(0, (long long)bytes)));
 }
 
-/* Scales and minima of blocks 0..3 are the low 6 bits of bytes 0..3 and 4..7; those of blocks 4..7 have their low 4 bits
- * in the nibbles of bytes 8..11 and their high 2 in the top of the former. Four are put together at a time. */
+/* Scales and minima of blocks 0..3 are the low 6 bits of bytes 0..3 and 4..7; those of blocks 4..7 have their low 4
+ * bits in the nibbles of bytes 8..11 and their high 2 in the top of the former. Four are put together at a time. */
 QN_INLINE void unpack_scales(const uint8_t *p, qn_group *g)
 {
     uint32_t a = qn_get_u32(p + AT_SCALES), b = qn_get_u32(p + AT_SCALES + 4), c = qn_get_u32(p + AT_SCALES + 8);

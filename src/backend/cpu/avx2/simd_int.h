@@ -44,9 +44,18 @@ QN_INLINE int32_t qn_get_i32(const void *p)
     return v;
 }
 
-QN_INLINE __m128i qn_load_128(const void *p) { return _mm_loadu_si128((const __m128i *)p); }
-QN_INLINE __m256i qn_load_256(const void *p) { return _mm256_loadu_si256((const __m256i *)p); }
-QN_INLINE void qn_store_256(void *p, __m256i v) { _mm256_storeu_si256((__m256i *)p, v); }
+QN_INLINE __m128i qn_load_128(const void *p)
+{
+    return _mm_loadu_si128((const __m128i *)p);
+}
+QN_INLINE __m256i qn_load_256(const void *p)
+{
+    return _mm256_loadu_si256((const __m256i *)p);
+}
+QN_INLINE void qn_store_256(void *p, __m256i v)
+{
+    _mm256_storeu_si256((__m256i *)p, v);
+}
 
 /* Touches the lines of [p + QN_PREFETCH_AHEAD, + n); an address that is not mapped is no fault. */
 QN_INLINE void qn_prefetch_ahead(const void *p, size_t n)
@@ -86,6 +95,9 @@ QN_INLINE void qn_transpose_8x8(__m256i v[8])
 }
 
 /* Columns of qn_mm: the c-th row of activations. */
-QN_INLINE const void *qn_column(const void *x, size_t x_bytes, size_t c) { return (const char *)x + c * x_bytes; }
+QN_INLINE const void *qn_column(const void *x, size_t x_bytes, size_t c)
+{
+    return (const char *)x + c * x_bytes;
+}
 
 #endif

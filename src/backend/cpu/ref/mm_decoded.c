@@ -47,15 +47,15 @@ static void few(qn_type type, const uint8_t *w, size_t row_bytes, size_t n_rows,
     }
 }
 
-#define DEFINE(T)                                                                                  \
+#define DEFINE(T)                                                                                                     \
     static void few_##T(const uint8_t *w, size_t row_bytes, size_t n_rows, size_t n_k, const void *x, size_t x_bytes, \
-                        size_t n_cols, float *y, size_t ldy)                                       \
-    {                                                                                              \
-        few(QN_TYPE_##T, w, row_bytes, n_rows, n_k, x, x_bytes, n_cols, y, ldy);                   \
-    }                                                                                              \
-    static void one_##T(const uint8_t *w, size_t row_bytes, size_t n_rows, size_t n_k, const void *x, float *y) \
-    {                                                                                              \
-        few(QN_TYPE_##T, w, row_bytes, n_rows, n_k, x, 0, 1, y, 0);                                \
+                        size_t n_cols, float *y, size_t ldy)                                                          \
+    {                                                                                                                 \
+        few(QN_TYPE_##T, w, row_bytes, n_rows, n_k, x, x_bytes, n_cols, y, ldy);                                      \
+    }                                                                                                                 \
+    static void one_##T(const uint8_t *w, size_t row_bytes, size_t n_rows, size_t n_k, const void *x, float *y)       \
+    {                                                                                                                 \
+        few(QN_TYPE_##T, w, row_bytes, n_rows, n_k, x, 0, 1, y, 0);                                                   \
     }
 
 QN_MM_PLAIN_TYPES(DEFINE)
