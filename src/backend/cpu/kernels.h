@@ -111,5 +111,6 @@ typedef struct qn_kernels {
 void qn_kernels_fill_ref(qn_kernels *k);
 void qn_kernels_fill_avx2(qn_kernels *k);
 void qn_kernels_fill_avx512vnni(qn_kernels *k); /* over avx2 */
+void qn_kernels_fill_amx(qn_kernels *k);        /* over avx512vnni */
 
 #endif

@@ -29,6 +29,11 @@ static bool has_avx512vnni(const qn_cpu *cpu)
 {
     return cpu->avx2 && cpu->avx512 && cpu->avx512_vnni;
 }
+
+static bool has_amx(const qn_cpu *cpu)
+{
+    return has_avx512vnni(cpu) && cpu->amx_int8;
+}
 #endif
 
 static const kernel_set sets[] = {
@@ -36,6 +41,7 @@ static const kernel_set sets[] = {
 #if defined(__x86_64__) || defined(__i386__)
     {"avx2", has_avx2, qn_kernels_fill_avx2},
     {"avx512vnni", has_avx512vnni, qn_kernels_fill_avx512vnni},
+    {"amx", has_amx, qn_kernels_fill_amx},
 #endif
 };
 
