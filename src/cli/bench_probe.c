@@ -7,8 +7,10 @@
 
 #include <string.h>
 
-#define QN_PROBE_BYTES ((size_t)512 << 20) /* several times the last cache of any machine that we know */
-#define QN_PROBE_RUNS 5
+#define QN_PROBE_MIN_BYTES ((size_t)1 << 20)
+#define QN_PROBE_MAX_BYTES ((size_t)1 << 30) /* beyond the last cache of any machine we know, size makes no difference */
+#define QN_PROBE_RUNS 9
+#define QN_PROBE_AHEAD 4096 /* bytes: as far as prefetching still helps a plain loop */
 
 typedef struct probe {
     uint64_t *words;
@@ -39,6 +41,7 @@ static void sum(void *ctx, uint32_t i_thread, uint32_t n_threads)
     part_of(p, i_thread, n_threads, &begin, &end);
     uint64_t s[8] = {0}; /* independent sums, so that the additions do not wait for one another */
     for (size_t i = begin; i < end; i += 8) {
+        __builtin_prefetch((const char *)(p->words + i) + QN_PROBE_AHEAD);
         for (size_t k = 0; k < 8; k++) {
             s[k] += p->words[i + k];
         }
@@ -46,13 +49,16 @@ static void sum(void *ctx, uint32_t i_thread, uint32_t n_threads)
     p->sums[i_thread] = s[0] + s[1] + s[2] + s[3] + s[4] + s[5] + s[6] + s[7];
 }
 
-qn_status qn_probe_read_bandwidth(uint32_t n_threads, double *bytes_per_second, qn_error *err)
+qn_status qn_probe_read_bandwidth(uint32_t n_threads, uint64_t block_bytes, double *bytes_per_second, qn_error *err)
 {
+    size_t n_bytes = block_bytes < QN_PROBE_MIN_BYTES   ? QN_PROBE_MIN_BYTES
+                     : block_bytes > QN_PROBE_MAX_BYTES ? QN_PROBE_MAX_BYTES
+                                                        : (size_t)block_bytes;
     qn_pool *pool;
     QN_TRY(qn_pool_open(n_threads, &pool, err));
     static probe p;
-    p.n_words = QN_PROBE_BYTES / sizeof(*p.words);
-    p.words = qn_alloc(NULL, "probe", QN_PROBE_BYTES);
+    p.n_words = n_bytes / sizeof(*p.words);
+    p.words = qn_alloc(NULL, "probe", n_bytes);
     if (p.words == NULL) {
         qn_pool_close(pool);
         return qn_fail(err, QN_ENOMEM, "no memory to measure the bandwidth");
@@ -65,7 +71,7 @@ qn_status qn_probe_read_bandwidth(uint32_t n_threads, double *bytes_per_second, 
         uint64_t ns = qn_clock_ns() - begin_ns;
         best_ns = ns < best_ns ? ns : best_ns;
     }
-    *bytes_per_second = (double)QN_PROBE_BYTES * 1e9 / (double)(best_ns > 0 ? best_ns : 1);
+    *bytes_per_second = (double)n_bytes * 1e9 / (double)(best_ns > 0 ? best_ns : 1);
     qn_free(p.words);
     qn_pool_close(pool);
     return QN_OK;
