@@ -128,16 +128,19 @@ static bool is_ready(const fuse *f, qn_val v) { return f->f32[v] != QN_NONE; }
 
 /* ---- folding around attention, decided first ------------------------------------------------------ */
 
-static qn_val fold_head_prep(fuse *f, qn_val v, uint32_t head_dim, qn_cpu_head_prep *prep)
+/* Follows v back over what can be done to its heads just before attention. Keys are prepared where they stand, so the
+ * value that remains must have no other reader; queries are prepared in a copy. */
+static qn_val fold_head_prep(fuse *f, qn_val v, uint32_t head_dim, bool in_place, qn_cpu_head_prep *prep)
 {
     const qn_op *op = &f->g->ops[f->def[v]];
-    if (op->kind == QN_OP_ROPE && op->width == head_dim && f->n_uses[v] == 1) {
+    if (op->kind == QN_OP_ROPE && op->width == head_dim && f->n_uses[v] == 1 && (!in_place || f->n_uses[op->x] == 1)) {
         prep->rope = op->rope;
         f->done[f->def[v]] = true;
         v = op->x;
         op = &f->g->ops[f->def[v]];
     }
-    if (op->kind == QN_OP_NORM && op->width == head_dim && f->n_uses[v] == 1 && f->g->values[v].width != head_dim) {
+    if (op->kind == QN_OP_NORM && op->width == head_dim && f->n_uses[v] == 1 && f->g->values[v].width != head_dim &&
+        (!in_place || f->n_uses[op->x] == 1)) {
         prep->norm = op->w;
         prep->eps = op->f;
         f->done[f->def[v]] = true;
@@ -190,13 +193,13 @@ static qn_status fold_attention(fuse *f, uint32_t i_op, attention_inputs *in)
     const qn_op *op = &f->g->ops[i_op];
     uint32_t i_write = 0;
     const qn_op *write = kv_write_of(f, i_op, &i_write);
-    if (write == NULL) {
-        return f->status = qn_fail(f->err, QN_EINTERNAL, "attention without a KV write before it");
+    if (write == NULL || f->done[i_write]) {
+        return f->status = qn_fail(f->err, QN_EINTERNAL, "attention without a KV write of its own before it");
     }
     const qn_kv_layer *l = &f->ex->kv->layers[op->attention.i_layer];
     *in = (attention_inputs){.v = write->y};
-    in->q = fold_head_prep(f, op->x, l->head_dim, &in->q_prep);
-    in->k = fold_head_prep(f, write->x, l->head_dim, &in->k_prep);
+    in->q = fold_head_prep(f, op->x, l->head_dim, false, &in->q_prep);
+    in->k = fold_head_prep(f, write->x, l->head_dim, true, &in->k_prep);
     f->done[i_write] = true;
     QN_TRY(add_rope(f, in->q_prep.rope, &in->q_prep.i_angles));
     return add_rope(f, in->k_prep.rope, &in->k_prep.i_angles);
@@ -428,6 +431,9 @@ static qn_status emit_map(fuse *f, uint32_t i_op)
 static qn_status emit_route(fuse *f, uint32_t i_op)
 {
     const qn_op *op = &f->g->ops[i_op];
+    if (op->width != f->g->n_experts || op->n_used != f->g->n_used) {
+        return f->status = qn_fail(f->err, QN_EUNSUPPORTED, "layers with different numbers of experts");
+    }
     qn_cpu_op r = blank(QN_CPU_ROUTE, QN_ROWS_STEP);
     r.plain = *op;
     r.width = op->width;
@@ -457,10 +463,7 @@ static qn_status emit_expert(fuse *f, uint32_t i_op)
     r.x_rows = x->rows;
     r.routing = e.routing;
     if (wants_a8(f, op->w)) {
-        e.a8 = r.a8 = a8_block(f, op->x, QN_ROWS_EXPERT);
-        if (f->ex->blocks[e.a8].rows != QN_ROWS_EXPERT) { /* another user has the rows in step order */
-            e.a8 = r.a8 = new_block(f, x->name, ".pairs.a8", QN_ROWS_EXPERT, qn_a8_bytes(x->width), 0);
-        }
+        e.a8 = r.a8 = new_block(f, x->name, ".pairs.a8", QN_ROWS_EXPERT, qn_a8_bytes(x->width), 0);
     } else if (x->rows == QN_ROWS_EXPERT) {
         e.x = r.x;
     } else {
@@ -556,12 +559,20 @@ static bool only_next(qn_exec *ex, uint32_t i, qn_blk b)
     return u.n == 0;
 }
 
+/* True when p's input is made by r and nothing else of r's results is read by p: only the input has a private copy. */
+static bool feeds(const qn_cpu_op *r, const qn_cpu_op *p)
+{
+    bool makes_x = r->out != QN_NONE && p->x == r->out, makes_a8 = r->a8 != QN_NONE && p->a8 == r->a8;
+    bool reads_more = p->residual != QN_NONE && (p->residual == r->sum || p->residual == r->out);
+    return (makes_x || makes_a8) && (makes_x || r->out == QN_NONE) && (makes_a8 || r->a8 == QN_NONE) && !reads_more;
+}
+
 static void join_rows(qn_exec *ex)
 {
     for (uint32_t i = 0; i + 1 < ex->n_ops; i++) {
         qn_cpu_op *r = &ex->ops[i], *p = &ex->ops[i + 1];
         if (r->kind == QN_CPU_ROWS && p->kind == QN_CPU_PRODUCT && r->routing == QN_NONE && i + 1 != ex->i_head &&
-            (r->out == QN_NONE || p->x == r->out) && (r->a8 == QN_NONE || p->a8 == r->a8) && p->residual != r->sum) {
+            feeds(r, p)) {
             r->joined = only_next(ex, i, r->out) && only_next(ex, i, r->a8);
         }
     }
