@@ -29,7 +29,7 @@ class Failure(Exception):
     pass
 
 
-# ---- processes ---------------------------------------------------------------------------------------------------------
+# ---- processes -------------------------------------------------------------------------------------------------------
 
 
 def processors_busy():
@@ -112,7 +112,7 @@ class Programs:
         return text, len(self.tokens(model, text))
 
 
-# ---- measurements ------------------------------------------------------------------------------------------------------
+# ---- measurements ----------------------------------------------------------------------------------------------------
 
 
 def order(i_round, programs):
@@ -198,7 +198,7 @@ class Comparison:
                 getattr(self, part)(model, record)
 
 
-# ---- the table ---------------------------------------------------------------------------------------------------------
+# ---- the table -------------------------------------------------------------------------------------------------------
 
 
 def spread(values, form):
@@ -259,7 +259,7 @@ def table(results):
         yield from lines_of_limits(name, speed)
 
 
-# ---- command line ------------------------------------------------------------------------------------------------------
+# ---- command line ----------------------------------------------------------------------------------------------------
 
 
 def parse(argv):
@@ -278,7 +278,7 @@ def parse(argv):
                    help="repeat a round in which other processes had more of the processors than this [1: never]")
     p.add_argument("--stop-after", type=float, metavar="SECONDS",
                    help="begin no round later than this; the same command with the same --json goes on")
-    p.add_argument("--json", type=pathlib.Path, metavar="FILE", help="all rounds; what it holds already is not repeated")
+    p.add_argument("--json", type=pathlib.Path, metavar="FILE", help="all rounds; what it holds is not repeated")
     args = p.parse_args(argv)
     args.only = args.only.split(",")
     if not set(args.only) <= set(PARTS):
