@@ -32,7 +32,7 @@ const char *qn_status_text(qn_status code)
     return "unknown status";
 }
 
-qn_status qn_fail(qn_error *err, qn_status code, const char *fmt, ...)
+qn_status (qn_fail)(qn_error *err, qn_status code, const char *fmt, ...)
 {
     if (err == NULL) {
         return code;

@@ -18,6 +18,11 @@
  * terminal. The first caller that detects a fault calls this; the others pass the code on. */
 qn_status qn_fail(qn_error *err, qn_status code, const char *fmt, ...) QN_PRINTF(3, 4);
 
+#ifdef __clang_analyzer__
+/* The analyzer does not see into another file: without this it follows paths on which a failure returns QN_OK. */
+#define qn_fail(err, code, ...) ((qn_fail)(err, code, __VA_ARGS__), (code))
+#endif
+
 /* Passes a failure on. */
 #define QN_TRY(call)                                                                               \
     do {                                                                                           \
