@@ -22,8 +22,7 @@ QN_INLINE __m256i max_of_each(const __m512i top[BLOCKS])
         __m512i a = two[2 * i], b = two[2 * i + 1];
         four[i] = _mm512_max_epu32(_mm512_shuffle_i64x2(a, b, 0x88), _mm512_shuffle_i64x2(a, b, 0xDD));
     }
-    __m512i all =
-        _mm512_max_epu32(_mm512_unpacklo_epi64(four[0], four[1]), _mm512_unpackhi_epi64(four[0], four[1]));
+    __m512i all = _mm512_max_epu32(_mm512_unpacklo_epi64(four[0], four[1]), _mm512_unpackhi_epi64(four[0], four[1]));
     all = _mm512_max_epu32(all, _mm512_shuffle_epi32(all, _MM_PERM_CDAB));
     const __m512i order = _mm512_setr_epi32(0, 4, 8, 12, 2, 6, 10, 14, 0, 0, 0, 0, 0, 0, 0, 0);
     return _mm512_castsi512_si256(_mm512_permutexvar_epi32(order, all));
@@ -41,7 +40,10 @@ QN_INLINE __m512i sum_of_each(const __m512i sum[4])
 }
 
 /* 16 floats as integers. */
-QN_INLINE __m512i scaled(const float *x, __m512 f) { return _mm512_cvtps_epi32(_mm512_mul_ps(_mm512_loadu_ps(x), f)); }
+QN_INLINE __m512i scaled(const float *x, __m512 f)
+{
+    return _mm512_cvtps_epi32(_mm512_mul_ps(_mm512_loadu_ps(x), f));
+}
 
 /* The arithmetic of each element is ref's. */
 static void quantize_group(const float *x, int8_t *q, float *d, float *s, int16_t *h)

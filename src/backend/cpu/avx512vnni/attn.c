@@ -6,23 +6,15 @@
  * rows see; each row then masks what it does not see. Tokens that a row does not see may hold anything, NaN included
  * (a page's end is not written yet), so their values are never multiplied: the block sums the tokens that all its rows
  * see together, and what is left at either end row by row. Both orders give a row the same chain of operations, hence
- * the same bits, in whatever company it is.
+ * the same bits, in whatever company it is. F16 is turned into floats as it is read: doing it once for all blocks was
+ * not faster, up to the 32 rows that a prefill's tile has.
  *
  * SPDX-License-Identifier: MIT */
 #include "backend/cpu/avx512vnni/attn_tile.h"
 #include "backend/cpu/avx512vnni/math512.h"
 #include "backend/cpu/avx512vnni/vec_int512.h"
 
-/* From this many rows on, it pays to turn an F16 page into floats once instead of once per block. */
-#define CONVERT_MIN_ROWS 17
-
 enum { BATCH_BLOCKS = 4, BATCH_ROWS = BATCH_BLOCKS * QN_ATTN_ROWS };
-
-/* The page as the tiles read it. */
-typedef struct page_view {
-    const void *k, *v;
-    bool half;
-} page_view;
 
 /* What some rows see: tokens [all_lo, all_hi) are seen by all of them (none if all_lo >= all_hi), [lo, hi) holds what
  * any of them sees. */
@@ -38,21 +30,26 @@ typedef struct row_block {
     float keep[QN_ATTN_ROWS]; /* the factor for what a row had summed before */
 } row_block;
 
-static inline uint32_t min_u32(uint32_t a, uint32_t b) { return a < b ? a : b; }
+static inline uint32_t min_u32(uint32_t a, uint32_t b)
+{
+    return a < b ? a : b;
+}
 
-static inline bool is_same_for_all(const span *x) { return x->lo == x->all_lo && x->hi == x->all_hi; }
+static inline bool is_same_for_all(const span *x)
+{
+    return x->lo == x->all_lo && x->hi == x->all_hi;
+}
 
-/* The span of those of rows [first, first + n) that see anything, and their number. */
-static uint32_t span_of(const qn_attn_page *a, size_t first, size_t n, span *out)
+/* The span of those of rows [first, first + n) that see anything. */
+static void span_of(const qn_attn_page *a, size_t first, size_t n, span *out)
 {
     if (n == 1) {
         uint32_t lo = a->lo[first], hi = a->hi[first];
         *out = (span){lo, lo, hi, hi};
-        return lo < hi;
+        return;
     }
     __m512i lo_min = _mm512_set1_epi32(-1), hi_min = lo_min;
     __m512i lo_max = _mm512_setzero_si512(), hi_max = lo_max;
-    uint32_t n_seeing = 0;
     for (size_t i = 0; i < n; i += 16) {
         __mmask16 m = qn_first_lanes(n - i < 16 ? n - i : 16);
         __m512i lo = _mm512_maskz_loadu_epi32(m, a->lo + first + i);
@@ -62,28 +59,26 @@ static uint32_t span_of(const qn_attn_page *a, size_t first, size_t n, span *out
         lo_max = _mm512_mask_max_epu32(lo_max, sees, lo_max, lo);
         hi_min = _mm512_mask_min_epu32(hi_min, sees, hi_min, hi);
         hi_max = _mm512_mask_max_epu32(hi_max, sees, hi_max, hi);
-        n_seeing += (uint32_t)__builtin_popcount(sees);
     }
     out->lo = _mm512_reduce_min_epu32(lo_min);
     out->all_lo = _mm512_reduce_max_epu32(lo_max);
     out->all_hi = _mm512_reduce_min_epu32(hi_min);
     out->hi = _mm512_reduce_max_epu32(hi_max);
-    return n_seeing;
 }
 
 #define FOR_ROWS(CASE) CASE(1) CASE(2) CASE(3) CASE(4) CASE(5) CASE(6) CASE(7) CASE(8)
 
 /* These two are large, and called from several places: one copy of each is enough. */
-static __attribute__((noinline)) void score_block(const qn_attn_page *a, const page_view *page, size_t n_rows,
-                                                  const float *q, size_t t0, size_t t1, float *s)
+static __attribute__((noinline)) void score_block(const qn_attn_page *a, size_t n_rows, const float *q, size_t t0,
+                                                  size_t t1, float *s)
 {
-#define SCORE_CASE(n)                                                                                    \
-    case n:                                                                                              \
-        if (page->half) {                                                                                \
-            qn_score_rows(n, true, q, a->q_stride, a->head_dim, page->k, a->page_tokens, t0, t1, s);     \
-        } else {                                                                                         \
-            qn_score_rows(n, false, q, a->q_stride, a->head_dim, page->k, a->page_tokens, t0, t1, s);    \
-        }                                                                                                \
+#define SCORE_CASE(n)                                                                              \
+    case n:                                                                                        \
+        if (a->type == QN_TYPE_F16) {                                                              \
+            qn_score_rows(n, true, q, a->q_stride, a->head_dim, a->k, a->page_tokens, t0, t1, s);  \
+        } else {                                                                                   \
+            qn_score_rows(n, false, q, a->q_stride, a->head_dim, a->k, a->page_tokens, t0, t1, s); \
+        }                                                                                          \
         break;
     switch (n_rows) {
         FOR_ROWS(SCORE_CASE)
@@ -93,16 +88,16 @@ static __attribute__((noinline)) void score_block(const qn_attn_page *a, const p
 #undef SCORE_CASE
 }
 
-static __attribute__((noinline)) void value_block(const qn_attn_page *a, const page_view *page, size_t n_rows,
-                                                  const float *p, const float *keep, size_t t0, size_t t1, float *acc)
+static __attribute__((noinline)) void value_block(const qn_attn_page *a, size_t n_rows, const float *p,
+                                                  const float *keep, size_t t0, size_t t1, float *acc)
 {
-#define VALUE_CASE(n)                                                                           \
-    case n:                                                                                     \
-        if (page->half) {                                                                       \
-            qn_value_rows(n, true, p, a->page_tokens, keep, page->v, a->v_dim, t0, t1, acc);    \
-        } else {                                                                                \
-            qn_value_rows(n, false, p, a->page_tokens, keep, page->v, a->v_dim, t0, t1, acc);   \
-        }                                                                                       \
+#define VALUE_CASE(n)                                                                      \
+    case n:                                                                                \
+        if (a->type == QN_TYPE_F16) {                                                      \
+            qn_value_rows(n, true, p, a->page_tokens, keep, a->v, a->v_dim, t0, t1, acc);  \
+        } else {                                                                           \
+            qn_value_rows(n, false, p, a->page_tokens, keep, a->v, a->v_dim, t0, t1, acc); \
+        }                                                                                  \
         break;
     switch (n_rows) {
         FOR_ROWS(VALUE_CASE)
@@ -132,7 +127,7 @@ QN_INLINE __m512 max_group(float *s, __mmask16 seen, float softcap, __m512 max)
     return _mm512_max_ps(v, max);
 }
 
-/* In whole groups every token is seen, and no softcap is given. */
+/* `whole`: the row sees whole groups and no softcap is given, which is the usual case; the bits are the same. */
 QN_INLINE __m512 max_row(float *s, uint32_t lo, uint32_t hi, bool whole, float softcap)
 {
     __m512 max = _mm512_set1_ps(-INFINITY);
@@ -180,7 +175,8 @@ QN_INLINE void weigh_rows(const qn_attn_page *a, row_block *b, bool whole)
         each[r] = _mm512_setzero_ps();
     }
     for (size_t r = 0; r < b->n_rows; r++) {
-        each[r] = max_row(b->s + r * stride, whole ? b->seen.lo : lo[r], whole ? b->seen.hi : hi[r], whole, a->softcap);
+        uint32_t from = whole ? b->seen.lo : lo[r], to = whole ? b->seen.hi : hi[r];
+        each[r] = max_row(b->s + r * stride, from, to, whole, a->softcap);
     }
     __m256 before = _mm256_maskz_loadu_ps(rows, m);
     __m256 max = _mm256_max_ps(qn_hmax16x8(each), before);
@@ -194,7 +190,8 @@ QN_INLINE void weigh_rows(const qn_attn_page *a, row_block *b, bool whole)
     __m256 keep = _mm512_castps512_ps256(qn_exp16_nonpos(down));
     _mm256_storeu_ps(b->keep, keep);
     for (size_t r = 0; r < b->n_rows; r++) {
-        each[r] = weigh_row(b->s + r * stride, whole ? b->seen.lo : lo[r], whole ? b->seen.hi : hi[r], whole, base_of[r]);
+        uint32_t from = whole ? b->seen.lo : lo[r], to = whole ? b->seen.hi : hi[r];
+        each[r] = weigh_row(b->s + r * stride, from, to, whole, base_of[r]);
     }
     __m256 sum = _mm256_maskz_loadu_ps(rows, l);
     _mm256_mask_storeu_ps(l, rows, _mm256_fmadd_ps(sum, keep, qn_hsum16x8(each)));
@@ -210,45 +207,44 @@ static void weigh_block(const qn_attn_page *a, row_block *b)
 }
 
 /* Adds the weighted values of the tokens [t0, t1) to the acc of row r of the block. */
-static void add_row_values(const qn_attn_page *a, const page_view *page, const row_block *b, size_t r, float keep,
-                           uint32_t t0, uint32_t t1)
+static void add_row_values(const qn_attn_page *a, const row_block *b, size_t r, float keep, uint32_t t0, uint32_t t1)
 {
-    value_block(a, page, 1, b->s + r * a->page_tokens, &keep, t0, t1, a->acc + (b->first + r) * a->v_dim);
+    value_block(a, 1, b->s + r * a->page_tokens, &keep, t0, t1, a->acc + (b->first + r) * a->v_dim);
 }
 
 /* Adds the weighted values of each row's [lo, hi) to its acc. */
-static void add_values(const qn_attn_page *a, const page_view *page, row_block *b)
+static void add_values(const qn_attn_page *a, row_block *b)
 {
     const uint32_t *lo = a->lo + b->first;
     const uint32_t *hi = a->hi + b->first;
     const uint32_t all_lo = b->seen.all_lo;
     const uint32_t all_hi = b->seen.all_hi;
     if (is_same_for_all(&b->seen)) {
-        value_block(a, page, b->n_rows, b->s, b->keep, all_lo, all_hi, a->acc + b->first * a->v_dim);
+        value_block(a, b->n_rows, b->s, b->keep, all_lo, all_hi, a->acc + b->first * a->v_dim);
         return;
     }
     if (all_lo >= all_hi) {
         for (size_t r = 0; r < b->n_rows; r++) {
-            add_row_values(a, page, b, r, b->keep[r], lo[r], hi[r]);
+            add_row_values(a, b, r, b->keep[r], lo[r], hi[r]);
         }
         return;
     }
     for (size_t r = 0; r < b->n_rows; r++) {
         if (lo[r] < all_lo) {
-            add_row_values(a, page, b, r, b->keep[r], lo[r], all_lo);
+            add_row_values(a, b, r, b->keep[r], lo[r], all_lo);
             b->keep[r] = 1.0F;
         }
     }
-    value_block(a, page, b->n_rows, b->s, b->keep, all_lo, all_hi, a->acc + b->first * a->v_dim);
+    value_block(a, b->n_rows, b->s, b->keep, all_lo, all_hi, a->acc + b->first * a->v_dim);
     for (size_t r = 0; r < b->n_rows; r++) {
         if (hi[r] > all_hi) {
-            add_row_values(a, page, b, r, 1.0F, all_hi, hi[r]);
+            add_row_values(a, b, r, 1.0F, all_hi, hi[r]);
         }
     }
 }
 
-/* Rows [first, first + n_rows), at most BATCH_ROWS, that all see something of the page; `seen` is a span of all rows. */
-static void attend_batch(const qn_attn_page *a, const page_view *page, const span *seen, size_t first, size_t n_rows)
+/* Rows [first, first + n_rows), at most BATCH_ROWS, that all see something of the page; `seen`: the call's span. */
+static void attend_batch(const qn_attn_page *a, const span *seen, size_t first, size_t n_rows)
 {
     row_block blocks[BATCH_BLOCKS];
     size_t n_blocks = (n_rows + QN_ATTN_ROWS - 1) / QN_ATTN_ROWS;
@@ -266,60 +262,20 @@ static void attend_batch(const qn_attn_page *a, const page_view *page, const spa
         }
         done += b->n_rows;
         uint32_t end = min_u32((b->seen.hi + 15) / 16 * 16, a->page_tokens);
-        score_block(a, page, b->n_rows, a->q + b->first * a->q_stride, b->seen.lo / 16 * 16, end, b->s);
+        score_block(a, b->n_rows, a->q + b->first * a->q_stride, b->seen.lo / 16 * 16, end, b->s);
     }
     for (size_t i = 0; i < n_blocks; i++) {
         weigh_block(a, &blocks[i]);
     }
     for (size_t i = 0; i < n_blocks; i++) {
-        add_values(a, page, &blocks[i]);
+        add_values(a, &blocks[i]);
     }
-}
-
-/* Turns n F16 elements into floats. */
-static void convert(const uint16_t *x, size_t n, float *y)
-{
-    size_t i = 0;
-    for (; i + 16 <= n; i += 16) {
-        _mm512_storeu_ps(y + i, qn_kv_load16(x, i, 0xFFFF, true));
-    }
-    if (i < n) {
-        __mmask16 m = qn_first_lanes(n - i);
-        _mm512_mask_storeu_ps(y + i, m, qn_kv_load16(x, i, m, true));
-    }
-}
-
-/* Turns the part of an F16 page that scores and values of [lo, hi) read into floats in scratch, laid out as the page
- * is. */
-static page_view convert_page(const qn_attn_page *a, uint32_t lo, uint32_t hi)
-{
-    const uint16_t *k = a->k;
-    const uint16_t *v = a->v;
-    float *kf = a->scratch;
-    float *vf = kf + (size_t)a->head_dim * a->page_tokens;
-    uint32_t t0 = lo / 16 * 16;
-    uint32_t t1 = min_u32((hi + 15) / 16 * 16, a->page_tokens);
-    if (t1 - t0 == a->page_tokens) {
-        convert(k, (size_t)a->head_dim * a->page_tokens, kf);
-    } else {
-        for (uint32_t d = 0; d < a->head_dim; d++) {
-            size_t at = (size_t)d * a->page_tokens + t0;
-            convert(k + at, t1 - t0, kf + at);
-        }
-    }
-    size_t at = (size_t)lo * a->v_dim;
-    convert(v + at, (size_t)(hi - lo) * a->v_dim, vf + at);
-    return (page_view){kf, vf, false};
 }
 
 void qn_attn_page_avx512vnni(const qn_attn_page *a)
 {
     span seen;
-    uint32_t n_seeing = span_of(a, 0, a->n_q, &seen);
-    page_view page = {a->k, a->v, a->type == QN_TYPE_F16};
-    if (page.half && n_seeing >= CONVERT_MIN_ROWS) {
-        page = convert_page(a, seen.lo, seen.hi);
-    }
+    span_of(a, 0, a->n_q, &seen);
     for (uint32_t i = 0; i < a->n_q;) {
         uint32_t end = i;
         while (end < a->n_q && end - i < BATCH_ROWS && a->lo[end] < a->hi[end]) {
@@ -328,7 +284,7 @@ void qn_attn_page_avx512vnni(const qn_attn_page *a)
         if (end == i) { /* sees nothing */
             i++;
         } else {
-            attend_batch(a, &page, &seen, i, end - i);
+            attend_batch(a, &seen, i, end - i);
             i = end;
         }
     }

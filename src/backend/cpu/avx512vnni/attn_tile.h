@@ -97,11 +97,14 @@ QN_INLINE void qn_value_tile(size_t n_rows, size_t n_vecs, bool half, __mmask16 
 }
 
 /* Registers of sums per row: at most 24 of the 32 in all. */
-QN_INLINE size_t qn_tile_vecs(size_t n_rows) { return n_rows <= 6 ? 4 : 2; }
+QN_INLINE size_t qn_tile_vecs(size_t n_rows)
+{
+    return n_rows <= 6 ? 4 : 2;
+}
 
 /* Scores of the tokens [t0, t1): t0 a multiple of 16, t1 of 16 or the page's end. */
-QN_INLINE void qn_score_rows(size_t n_rows, bool half, const float *q, size_t q_stride, size_t head_dim,
-                             const void *k, size_t k_stride, size_t t0, size_t t1, float *s)
+QN_INLINE void qn_score_rows(size_t n_rows, bool half, const float *q, size_t q_stride, size_t head_dim, const void *k,
+                             size_t k_stride, size_t t0, size_t t1, float *s)
 {
     const size_t wide = qn_tile_vecs(n_rows);
     size_t t = t0;

@@ -95,23 +95,29 @@ QN_INLINE float qn_hmax16(__m512 x)
 }
 
 /* The same of eight vectors at once, x[r] to lane r: lanes i and i + 8 of each, then i and i + 4, and so on. */
-#define QN_REDUCE_16X8(x, OP)                                                                               \
-    __m512 two[4], four[2];                                                                                 \
-    for (int i = 0; i < 4; i++) {                                                                           \
-        two[i] = OP(_mm512_shuffle_f32x4((x)[2 * i], (x)[2 * i + 1], 0x44),                                 \
-                    _mm512_shuffle_f32x4((x)[2 * i], (x)[2 * i + 1], 0xEE));                                \
-    }                                                                                                       \
-    for (int i = 0; i < 2; i++) {                                                                           \
-        four[i] = OP(_mm512_shuffle_f32x4(two[2 * i], two[2 * i + 1], 0x88),                                \
-                     _mm512_shuffle_f32x4(two[2 * i], two[2 * i + 1], 0xDD));                               \
-    }                                                                                                       \
-    __m512 all = OP(_mm512_shuffle_ps(four[0], four[1], 0x44), _mm512_shuffle_ps(four[0], four[1], 0xEE));  \
-    all = OP(all, _mm512_permute_ps(all, 0xB1));                                                            \
-    const __m512i order = _mm512_setr_epi32(0, 4, 8, 12, 2, 6, 10, 14, 0, 0, 0, 0, 0, 0, 0, 0);             \
+#define QN_REDUCE_16X8(x, OP)                                                                              \
+    __m512 two[4], four[2];                                                                                \
+    for (int i = 0; i < 4; i++) {                                                                          \
+        two[i] = OP(_mm512_shuffle_f32x4((x)[2 * i], (x)[2 * i + 1], 0x44),                                \
+                    _mm512_shuffle_f32x4((x)[2 * i], (x)[2 * i + 1], 0xEE));                               \
+    }                                                                                                      \
+    for (int i = 0; i < 2; i++) {                                                                          \
+        four[i] = OP(_mm512_shuffle_f32x4(two[2 * i], two[2 * i + 1], 0x88),                               \
+                     _mm512_shuffle_f32x4(two[2 * i], two[2 * i + 1], 0xDD));                              \
+    }                                                                                                      \
+    __m512 all = OP(_mm512_shuffle_ps(four[0], four[1], 0x44), _mm512_shuffle_ps(four[0], four[1], 0xEE)); \
+    all = OP(all, _mm512_permute_ps(all, 0xB1));                                                           \
+    const __m512i order = _mm512_setr_epi32(0, 4, 8, 12, 2, 6, 10, 14, 0, 0, 0, 0, 0, 0, 0, 0);            \
     return _mm512_castps512_ps256(_mm512_permutexvar_ps(order, all))
 
-QN_INLINE __m256 qn_hsum16x8(const __m512 x[8]) { QN_REDUCE_16X8(x, _mm512_add_ps); }
-QN_INLINE __m256 qn_hmax16x8(const __m512 x[8]) { QN_REDUCE_16X8(x, _mm512_max_ps); }
+QN_INLINE __m256 qn_hsum16x8(const __m512 x[8])
+{
+    QN_REDUCE_16X8(x, _mm512_add_ps);
+}
+QN_INLINE __m256 qn_hmax16x8(const __m512 x[8])
+{
+    QN_REDUCE_16X8(x, _mm512_max_ps);
+}
 
 #undef QN_REDUCE_16X8
 
