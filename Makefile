@@ -42,10 +42,14 @@ oracle-torch: ## comparisons with PyTorch models; installs several hundred MB be
 	@scripts/py-env tests/oracle/requirements.txt tests/oracle/requirements-torch.txt
 	@scripts/run-tests release -L oracle
 
-.PHONY: bench
+.PHONY: bench bench-peer
 bench: ## speed of this machine with the model M (without M: the default model)
 	@scripts/build release quern_cli
 	build/release/quern bench $(if $(M),-m $(M))
+
+bench-peer: ## the model M side by side with PEER=.../llama-bench PEER_RUN=.../llama-completion (bench/README.md)
+	@scripts/build release quern_cli
+	bench/compare.py --quern build/release/quern --peer "$(PEER)" --peer-run "$(PEER_RUN)" --model "$(M)"
 
 .PHONY: format tidy size-report
 format: ## clang-format over the C files
