@@ -4,6 +4,8 @@
 #include "backend/cpu/exec_int.h"
 
 #define CHUNK_LEVELS 4u   /* of shrinking chunks, when rows are walked in place */
+#define MAX_PANELS 4u      /* of one chunk: what follows a product runs over rows of 64 results, not of 16 */
+#define LEAST_CHUNKS 8u    /* for each thread, before panels are put together */
 #define PAIR_MAX_ROWS 256u /* rows of gate and up that are multiplied before they are combined: stays in the cache */
 
 /* The columns of one call: where its activations and results are. */
@@ -20,10 +22,10 @@ static bool uses_panel(const qn_mm *mm, uint32_t n_cols) { return mm->panel_rows
 /* How the rows of a matrix are cut into chunks that threads take. Results do not depend on it (the kernels promise that),
  * so it may depend on the number of threads.
  *
- * Panels: one each. Rows in place: long runs keep the memory streaming, short ones at the end level out what the threads
+ * Panels: a few each. Rows in place: long runs keep the memory streaming, short ones at the end level out what the threads
  * are apart; so each thread has one chunk of a half of its share, then a quarter, an eighth and an eighth. */
 typedef struct cutting {
-    uint32_t n_rows, panel_rows, n_threads; /* panel_rows 0: in place */
+    uint32_t n_rows, panel_rows, n_threads; /* panel_rows: of all panels of a chunk; 0: in place */
     uint32_t n_chunks;
 } cutting;
 
@@ -32,8 +34,12 @@ static cutting cut_rows(const qn_worker *w, const qn_weight *m, uint32_t n_cols)
     const qn_mm *mm = &w->k->mm[m->type];
     cutting c = {.n_rows = m->n_out, .n_threads = w->n_threads};
     if (uses_panel(mm, n_cols)) {
-        c.panel_rows = mm->panel_rows;
-        c.n_chunks = (m->n_out + mm->panel_rows - 1) / mm->panel_rows;
+        uint32_t n_panels = MAX_PANELS;
+        while (n_panels > 1 && m->n_out / (n_panels * mm->panel_rows) < LEAST_CHUNKS * w->n_threads) {
+            n_panels /= 2;
+        }
+        c.panel_rows = n_panels * mm->panel_rows;
+        c.n_chunks = (m->n_out + c.panel_rows - 1) / c.panel_rows;
     } else {
         c.n_chunks = CHUNK_LEVELS * w->n_threads;
     }
@@ -65,8 +71,11 @@ static void multiply(const qn_worker *w, const qn_weight *m, const uint8_t *data
         mm->one(rows, m->row_bytes, n_rows, m->n_in, x->x, y);
     } else if (uses_panel(mm, x->n)) {
         void *panel = w->scratch + w->ex->scratch_at;
-        mm->pack(rows, m->row_bytes, n_rows, m->n_in, panel);
-        mm->panel(panel, n_rows, m->n_in, x->x, x->x_bytes, x->n, y, ldy);
+        for (uint32_t r = 0; r < n_rows; r += mm->panel_rows) {
+            uint32_t n = n_rows - r < mm->panel_rows ? n_rows - r : mm->panel_rows;
+            mm->pack(rows + (uint64_t)r * m->row_bytes, m->row_bytes, n, m->n_in, panel);
+            mm->panel(panel, n, m->n_in, x->x, x->x_bytes, x->n, y + r, ldy);
+        }
     } else {
         for (uint32_t c = 0; c < x->n; c += mm->few_max) {
             uint32_t n = x->n - c < mm->few_max ? x->n - c : mm->few_max;
@@ -93,12 +102,12 @@ uint64_t qn_cpu_product_scratch(const qn_exec *ex, const qn_cpu_op *op)
     if (!op->pair) {
         return panel;
     }
-    /* gate and up: PAIR_MAX_ROWS of few columns, or panel_rows of all */
+    /* gate and up: PAIR_MAX_ROWS of few columns, or MAX_PANELS panels of all */
     uint64_t floats = 0;
     for (uint32_t i = 0; i < 2; i++) {
         const qn_mm *mm = &ex->kernels->mm[op->products[i].w->type];
         uint64_t few = mm->panel_rows == 0 ? n_cols : mm->few_max;
-        uint64_t a = (uint64_t)PAIR_MAX_ROWS * few, b = (uint64_t)mm->panel_rows * n_cols;
+        uint64_t a = (uint64_t)PAIR_MAX_ROWS * few, b = (uint64_t)MAX_PANELS * mm->panel_rows * n_cols;
         floats += a > b ? a : b;
     }
     return panel + 2 * sizeof(float) * floats + 128;
