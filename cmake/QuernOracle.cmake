@@ -1,19 +1,21 @@
 # Comparisons with other implementations. tests/oracle/<layer>/<noun>_tool.c becomes a program in <build>/oracle/ that
-# links that layer; each folder of tests/oracle with test_*.py becomes a ctest oracle/<folder> that runs pytest on it and
-# finds the programs through QUERN_ORACLE_BIN. Python needs what tests/oracle/requirements.txt lists (scripts/py-env); a
-# folder whose modules are absent is skipped.
+# links that layer, or the whole library where a folder is no layer's (arch compares whole models); each folder of
+# tests/oracle with test_*.py becomes a ctest oracle/<folder> that runs pytest on it and finds the programs through
+# QUERN_ORACLE_BIN. Python needs what tests/oracle/requirements.txt lists (scripts/py-env), arch what
+# tests/oracle/requirements-torch.txt lists; a folder whose modules are absent is skipped.
 
 file(GLOB_RECURSE oracle_tools CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/tests/oracle/*_tool.c)
 foreach(file IN LISTS oracle_tools)
     file(RELATIVE_PATH relative ${CMAKE_SOURCE_DIR}/tests/oracle ${file})
     string(REGEX REPLACE "/.*" "" layer ${relative})
     get_filename_component(noun ${file} NAME_WE)
-    if(NOT TARGET quern_${layer})
-        continue()
+    set(library quern)
+    if(TARGET quern_${layer})
+        set(library quern_${layer})
     endif()
     add_executable(oracle_${noun} ${file})
     target_include_directories(oracle_${noun} PRIVATE ${CMAKE_SOURCE_DIR}/src)
-    target_link_libraries(oracle_${noun} PRIVATE quern_${layer})
+    target_link_libraries(oracle_${noun} PRIVATE ${library})
     set_target_properties(oracle_${noun} PROPERTIES OUTPUT_NAME ${noun}
                           RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/oracle)
 endforeach()
