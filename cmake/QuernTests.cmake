@@ -12,9 +12,10 @@ target_include_directories(quern_test_support PUBLIC ${CMAKE_SOURCE_DIR}/tests/s
 target_compile_definitions(quern_test_support PRIVATE QN_TEST_SHARED_DIR="${CMAKE_SOURCE_DIR}/../shared")
 target_link_libraries(quern_test_support PUBLIC PkgConfig::CMOCKA m)
 
-# Tiny models with random weights, for the layers that run models; and a library that counts calls of the C library's
-# allocator, which the tests of the engine load in front of it.
-add_library(quern_test_models STATIC ${CMAKE_SOURCE_DIR}/tests/support/tiny_model.c ${CMAKE_SOURCE_DIR}/tests/support/npz.c)
+# Tiny models with random weights, for the layers that run models; and, where a test asks for it, a count of the calls of
+# the C library's allocator.
+add_library(quern_test_models STATIC ${CMAKE_SOURCE_DIR}/tests/support/tiny_model.c ${CMAKE_SOURCE_DIR}/tests/support/npz.c
+                                     ${CMAKE_SOURCE_DIR}/tests/support/malloc_count.c)
 target_link_libraries(quern_test_models PUBLIC quern_gguf quern_test_support)
 
 function(qn_tests kind)

@@ -284,6 +284,15 @@ void qn_free(void *p)
     }
 }
 
+qn_status qn_alloc_failure(const qn_budget *b, uint64_t bytes)
+{
+    uint64_t sum;
+    bool above = b != NULL && b->limit != 0 &&
+                 (!qn_add_u64(qn_budget_used(b), sizeof(block) + CANARY_BYTES, &sum) || !qn_add_u64(sum, bytes, &sum) ||
+                  sum > b->limit);
+    return above ? QN_EBUDGET : QN_ENOMEM;
+}
+
 /* ---- for tests ---- */
 
 void qn_alloc_fail_at(uint64_t n)

@@ -33,6 +33,9 @@ void *qn_zalloc_array(qn_budget *b, const char *owner, size_t n, size_t size);
 void *qn_realloc(qn_budget *b, const char *owner, void *p, size_t bytes);
 void qn_free(void *p); /* NULL is allowed */
 
+/* Why a request for `bytes` came back empty: QN_EBUDGET when they would pass b's ceiling, else QN_ENOMEM. */
+qn_status qn_alloc_failure(const qn_budget *b, uint64_t bytes);
+
 /* Tests: the n-th allocation from now on (1 = the next) fails, once. 0: none fails. */
 void qn_alloc_fail_at(uint64_t n);
 /* Tests: blocks that are allocated now, and allocations made since the start. */

@@ -12,6 +12,16 @@ static void copy_str(char *out, size_t cap, qn_str s)
     out[n] = '\0';
 }
 
+static size_t longest_piece(const qn_tokenizer *t)
+{
+    size_t longest = 0;
+    for (uint32_t id = 0; id < qn_tokenizer_n_vocab(t); id++) {
+        size_t len = qn_tokenizer_piece(t, (int32_t)id).len;
+        longest = len > longest ? len : longest;
+    }
+    return longest;
+}
+
 static qn_status load(qn_model *m, const char *path, const qn_model_options *o, qn_error *err)
 {
     qn_str s;
@@ -23,6 +33,7 @@ static qn_status load(qn_model *m, const char *path, const qn_model_options *o, 
         copy_str(m->arch, sizeof(m->arch), s);
     }
     QN_TRY(qn_tokenizer_open(m->gguf, m->rt->budget, &m->tokenizer, err));
+    m->longest_piece = longest_piece(m->tokenizer);
     if (o->vocab_only) {
         return QN_OK;
     }

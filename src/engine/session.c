@@ -33,12 +33,11 @@ static qn_status settle_options(const qn_model *m, qn_session_options *o, qn_err
     if (o->page_tokens % 8 != 0) {
         return qn_fail(err, QN_EINVAL, "page_tokens: %u is not a multiple of 8", o->page_tokens);
     }
-    uint64_t most = (uint64_t)o->n_ctx * o->n_seqs; /* no step can have more rows */
-    if (o->n_batch > most) {
-        o->n_batch = (uint32_t)most;
-    }
     set_default(&o->n_logits, o->n_seqs < o->n_batch ? o->n_seqs : o->n_batch);
     QN_TRY(in_range("n_logits", o->n_logits, o->n_batch, err));
+    uint64_t most = (uint64_t)o->n_ctx * o->n_seqs; /* no step can have more rows */
+    o->n_batch = o->n_batch < most ? o->n_batch : (uint32_t)most;
+    o->n_logits = o->n_logits < most ? o->n_logits : (uint32_t)most;
     QN_TRY(in_range("n_threads", o->n_threads, qn_pool_threads(m->rt->pool), err));
     set_default(&o->n_threads, qn_pool_threads(m->rt->pool));
     return o->kv_type == QN_KV_F16 || o->kv_type == QN_KV_F32
@@ -92,7 +91,8 @@ static qn_status reserve_step(qn_session *s, qn_error *err)
     s->logits = bytes > SIZE_MAX ? NULL : qn_zalloc(b, "logits", (size_t)bytes);
     if (s->seqs == NULL || s->token == NULL || s->pos == NULL || s->row_seq == NULL || s->out_rows == NULL ||
         s->step_seqs == NULL || s->step_items == NULL || s->logits == NULL) {
-        return qn_fail(err, QN_ENOMEM, "no memory for steps of %u rows and %u rows of logits", o->n_batch, o->n_logits);
+        return qn_fail(err, qn_alloc_failure(b, bytes), "no memory for %llu bytes of logits and steps of %u rows",
+                       (unsigned long long)bytes, o->n_batch);
     }
     return QN_OK;
 }
@@ -212,14 +212,15 @@ qn_status qn_session_plan_text(const qn_session *s, char *text, size_t cap, size
     qn_buf_init(&out, s->model->rt->budget, "text", SIZE_MAX);
     describe(s, &out);
     qn_status status = out.status;
-    if (status == QN_OK) {
-        *n_bytes = out.len;
-        status = out.len <= cap ? QN_OK : QN_ERANGE;
-    }
-    if (status == QN_OK) {
-        memcpy(text, out.data, out.len);
+    if (status != QN_OK) {
+        qn_fail(err, status, "no memory for the plan's text");
     } else {
-        qn_fail(err, status, "the plan's text has %zu bytes, the buffer %zu", out.len, cap);
+        *n_bytes = out.len;
+        if (out.len > cap) {
+            status = qn_fail(err, QN_ERANGE, "the plan's text has %zu bytes, the buffer %zu", out.len, cap);
+        } else {
+            memcpy(text, out.data, out.len);
+        }
     }
     qn_buf_free(&out);
     return status;

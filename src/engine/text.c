@@ -86,16 +86,45 @@ struct qn_stream {
     qn_buf bytes, out;
 };
 
+/* Grows a buffer to take n bytes, so that streaming asks for no memory. */
+static qn_status reserve(qn_buf *b, size_t n)
+{
+    for (size_t left = n; left > 0;) {
+        static const char filler[256];
+        size_t now = left < sizeof(filler) ? left : sizeof(filler);
+        qn_buf_add(b, filler, now);
+        left -= now;
+    }
+    qn_status status = b->status;
+    qn_buf_clear(b);
+    return status;
+}
+
+/* What one token and a text held back before it can become: an invalid byte is shown as a character of three. */
+static qn_status reserve_buffers(qn_stream *st, const qn_str *stops, size_t n_stops, qn_error *err)
+{
+    size_t held = 4; /* an unfinished character */
+    for (size_t i = 0; i < n_stops; i++) {
+        held = stops[i].len > held ? stops[i].len : held;
+    }
+    size_t piece = st->model->longest_piece;
+    if (reserve(&st->bytes, piece) != QN_OK || reserve(&st->out, 3 * (piece + held)) != QN_OK) {
+        return qn_fail(err, QN_ENOMEM, "no memory for the text of a token");
+    }
+    return QN_OK;
+}
+
 static qn_status open_text_stream(qn_stream *st, const char *const *stops, size_t n_stops, qn_error *err)
 {
-    qn_str views[QN_STREAM_MAX_STOPS];
+    qn_str views[QN_STREAM_MAX_STOPS] = {0};
     if (n_stops > QN_STREAM_MAX_STOPS) {
         return qn_fail(err, QN_EINVAL, "stop: %zu strings, at most %d", n_stops, QN_STREAM_MAX_STOPS);
     }
     for (size_t i = 0; i < n_stops; i++) {
         views[i] = qn_str_of(stops[i]);
     }
-    return qn_text_stream_open(views, n_stops, st->model->rt->budget, &st->text, err);
+    QN_TRY(qn_text_stream_open(views, n_stops, st->model->rt->budget, &st->text, err));
+    return reserve_buffers(st, views, n_stops, err);
 }
 
 qn_status qn_stream_open(const qn_model *m, const char *const *stops, size_t n_stops, qn_stream **out, qn_error *err)

@@ -30,7 +30,8 @@ qn_status qn_kv_open(const qn_kv_layout *layout, uint64_t max_bytes, qn_budget *
     kv->memory = max_bytes > SIZE_MAX ? NULL : qn_zalloc(b, "kv", (size_t)max_bytes);
     if (kv->memory == NULL) {
         qn_free(kv);
-        return qn_fail(err, QN_ENOMEM, "no memory for %llu bytes of KV cache", (unsigned long long)max_bytes);
+        return qn_fail(err, qn_alloc_failure(b, max_bytes), "no memory for %llu bytes of KV cache",
+                       (unsigned long long)max_bytes);
     }
     *out = kv;
     return QN_OK;

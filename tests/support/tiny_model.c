@@ -118,7 +118,7 @@ static void set_hparams(qn_gguf_writer *w, const qn_tiny_spec *s)
 static void set_vocabulary(qn_gguf_writer *w, const qn_tiny_spec *s)
 {
     enum { UNK, BOS, EOS, FIRST_BYTE, SPACE = FIRST_BYTE + 256, FIRST_LETTER, FIRST_FILLER = FIRST_LETTER + 26 };
-    enum { TEXT_BYTES = 16 };
+    enum { TEXT_BYTES = 128 };
     assert_true(s->n_vocab >= QN_TINY_MIN_VOCAB);
     char *text = calloc(s->n_vocab, TEXT_BYTES);
     qn_str *tokens = calloc(s->n_vocab, sizeof(*tokens));
@@ -138,6 +138,9 @@ static void set_vocabulary(qn_gguf_writer *w, const qn_tiny_spec *s)
             snprintf(t, TEXT_BYTES, "%c", (char)('a' + (i - FIRST_LETTER)));
         } else {
             snprintf(t, TEXT_BYTES, "#%u", (unsigned)i);
+        }
+        if (i == s->n_vocab - 1) { /* one token is much longer than the others */
+            memset(t, 'z', TEXT_BYTES - 1);
         }
         tokens[i] = qn_str_of(t);
         scores[i] = i < SPACE ? 0.0f : -(float)i;

@@ -44,7 +44,8 @@ static qn_status reserve(qn_exec *ex, void **out, const char *owner, uint64_t by
 {
     *out = bytes > SIZE_MAX ? NULL : qn_zalloc(ex->be->budget, owner, (size_t)bytes);
     if (*out == NULL) {
-        return qn_fail(err, QN_ENOMEM, "no memory for %llu bytes of '%s'", (unsigned long long)bytes, owner);
+        return qn_fail(err, qn_alloc_failure(ex->be->budget, bytes), "no memory for %llu bytes of '%s'",
+                       (unsigned long long)bytes, owner);
     }
     return QN_OK;
 }

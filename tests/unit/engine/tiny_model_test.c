@@ -79,28 +79,38 @@ static void test_every_kind(void **state)
     qn_runtime_close(rt);
 }
 
+/* Logits with weights of type t must be those of floats but for the rounding. */
+static void check_type(qn_runtime *rt, qn_tiny_spec spec, uint32_t t, const float *exact)
+{
+    float logits[QN_TINY_MIN_VOCAB];
+    spec.type = spec.embd_type = (qn_type)t;
+    run(rt, &spec, logits);
+    float d = difference(exact, logits, spec.n_vocab);
+    if (d > 1.5f || d == 0.0f) {
+        fail_msg("%s: logits differ by %g", qn_type_name(t), (double)d);
+    }
+}
+
 static void test_every_type(void **state)
 {
     (void)state;
-    float exact[QN_TINY_MIN_VOCAB], logits[QN_TINY_MIN_VOCAB];
+    float exact[2][QN_TINY_MIN_VOCAB];
+    qn_tiny_spec dense = qn_tiny_spec_of("llama"), experts = qn_tiny_spec_of("llama-moe");
     qn_runtime *rt = open_runtime();
-    for (size_t kind = 0; kind < 2; kind++) { /* dense and with experts */
-        qn_tiny_spec spec = qn_tiny_spec_of(qn_tiny_kinds[kind]);
-        spec.n_layers = 1;
-        spec.n_embd = spec.n_ff = 256;
-        spec.n_heads = 8;
-        spec.head_dim = spec.v_dim = 32;
-        run(rt, &spec, exact);
-        for (uint32_t t = 0; t < QN_TYPE_COUNT; t++) {
-            const qn_type_info *info = qn_type_find(t);
-            if (info == NULL || info->encode == NULL || t == QN_TYPE_F32) {
-                continue;
-            }
-            spec.type = spec.embd_type = (qn_type)t;
-            run(rt, &spec, logits);
-            float d = difference(exact, logits, spec.n_vocab);
-            if (d > 1.5f || d == 0.0f) {
-                fail_msg("%s: logits differ by %g", info->name, (double)d);
+    dense.n_layers = experts.n_layers = 1;
+    dense.n_embd = dense.n_ff = experts.n_embd = experts.n_ff = 256; /* the longest blocks */
+    dense.n_heads = experts.n_heads = dense.n_kv_heads = experts.n_kv_heads = 8;
+    dense.head_dim = dense.v_dim = experts.head_dim = experts.v_dim = 32;
+    experts.n_experts = 2;
+    experts.n_experts_used = 1;
+    run(rt, &dense, exact[0]);
+    run(rt, &experts, exact[1]);
+    for (uint32_t t = 0; t < QN_TYPE_COUNT; t++) {
+        const qn_type_info *info = qn_type_find(t);
+        if (info != NULL && info->encode != NULL && t != QN_TYPE_F32) {
+            check_type(rt, dense, t, exact[0]);
+            if (t == QN_TYPE_F16 || t == QN_TYPE_Q4_K || t == QN_TYPE_MXFP4) {
+                check_type(rt, experts, t, exact[1]);
             }
         }
     }
