@@ -20,7 +20,7 @@ static const uint32_t chunks[] = {1, 7, MAX_TOKENS};
 
 #define COUNT(a) (sizeof(a) / sizeof((a)[0]))
 
-/* The largest difference in terms of the standard deviation of all logits: rounding of float32, or of the KV's halves. */
+/* The largest difference, in standard deviations of all logits: rounding of float32, or of the KV's halves. */
 static double limit_of(qn_kv_type type) { return type == QN_KV_F32 ? 1e-4 : 5e-3; }
 
 static const char *isa_name(const char *isa) { return isa != NULL ? isa : "best"; }
@@ -257,8 +257,9 @@ static void test_trained_model_tells_its_story(void **state)
             continue;
         }
         qn_model *m = open_model(rt, path);
-        expect_greedy_text(m, "Once upon a time, there was a little girl named Lily. She loved to play outside in the "
-                              "park. One day, she saw a big, red ball. She wanted to play with it, but it was too high.");
+        expect_greedy_text(m, "Once upon a time, there was a little girl named Lily. She loved to play outside in "
+                              "the park. One day, she saw a big, red ball. She wanted to play with it, but it was too "
+                              "high.");
         qn_model_close(m);
         qn_runtime_close(rt);
     }

@@ -26,7 +26,7 @@ def head_dim(config):
 
 
 def interleave(w, n_heads):
-    """Rows of each head from halves (0, 1, ... | d/2, ...) to the pairs that rotate together (0, d/2, 1, d/2 + 1, ...)."""
+    """Rows of each head from halves (0, 1, ... | d/2, ...) to pairs that rotate together (0, d/2, 1, d/2 + 1, ...)."""
     return w.reshape(n_heads, 2, -1, *w.shape[1:]).swapaxes(1, 2).reshape(w.shape)
 
 
