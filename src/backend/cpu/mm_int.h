@@ -11,6 +11,9 @@ void qn_fill_mm_ref(qn_kernels *k);
 void qn_fill_mm_avx2(qn_kernels *k);
 void qn_fill_mm_avx512vnni(qn_kernels *k);
 
+/* AVX2's kernels of Q6_K, whose packer AMX builds on. */
+extern const qn_mm qn_mm_Q6_K_avx2;
+
 /* X(type) for every type of the table. */
 #define QN_MM_PLAIN_TYPES(X) X(F32) X(F16) X(BF16)
 #define QN_MM_A8_TYPES(X) X(Q4_0) X(Q4_1) X(Q5_0) X(Q5_1) X(Q8_0) X(Q4_K) X(Q5_K) X(Q6_K)
