@@ -1,6 +1,6 @@
 # Short names for what is done often. The work is in CMakeLists.txt and scripts/. SPDX-License-Identifier: MIT
 PREFIX ?= /usr/local
-PROMPT ?= The capital of France is
+PROMPT ?= Once upon a time, in a small village by the sea,
 N ?= 48
 T ?= 60
 
