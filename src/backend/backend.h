@@ -25,14 +25,16 @@ typedef struct qn_backend_ops {
     const char *name;
 
     /* Fuses, plans and reserves everything that steps need. The graph is read only during the call; the weights, ropes
-     * and the KV layout that it names must outlive the plan. QN_ENOMEM, QN_EBUDGET, QN_EUNSUPPORTED (names op or type). */
+     * and the KV layout that it names must outlive the plan. QN_ENOMEM, QN_EBUDGET, QN_EUNSUPPORTED (names op or type).
+     */
     qn_status (*compile)(qn_backend *be, const qn_graph *g, const qn_exec_limits *lim, qn_exec **out, qn_error *err);
     void (*exec_free)(qn_exec *ex); /* NULL is allowed */
 
     /* Runs the op list up to QN_OP_PICK. Allocates nothing. QN_EABORTED: *stop was set; the KV pages of this step's
      * positions hold anything, everything else is as before. */
     qn_status (*run_body)(qn_exec *ex, const qn_step_rows *step, const atomic_bool *stop);
-    /* After run_body() of the same step: the logits of out rows [first, first + n), n <= limits.n_out, row after row. */
+    /* After run_body() of the same step: the logits of out rows [first, first + n), n <= limits.n_out, row after row.
+     */
     qn_status (*run_head)(qn_exec *ex, const qn_step_rows *step, uint32_t first, uint32_t n, float *logits,
                           const atomic_bool *stop);
 

@@ -8,7 +8,8 @@
 #include <string.h>
 
 #define QN_PROBE_MIN_BYTES ((size_t)1 << 20)
-#define QN_PROBE_MAX_BYTES ((size_t)1 << 30) /* beyond the last cache of any machine we know, size makes no difference */
+#define QN_PROBE_MAX_BYTES \
+    ((size_t)1 << 30) /* beyond the last cache of any machine we know, size makes no difference */
 #define QN_PROBE_RUNS 9
 #define QN_PROBE_AHEAD 4096 /* bytes: as far as prefetching still helps a plain loop */
 

@@ -76,9 +76,9 @@ bool qn_bench_print_csv(const qn_bench_report *r)
          "mul_adds_per_second,kernel_share");
     for (size_t i = 0; i < r->n; i++) {
         const qn_bench_result *b = &r->results[i];
-        printf("%s,%u,%u,%u,%u,%u,%.3f,%.3f,%.3f,%.0f,%.4f,%.0f,%.4f\n", b->test, (unsigned)b->n_prompt, (unsigned)b->n_gen,
-               (unsigned)b->n_seqs, (unsigned)b->depth, (unsigned)b->threads, b->median, b->min, b->max, b->read_bytes,
-               b->read_share, b->mul_adds, b->kernel_share);
+        printf("%s,%u,%u,%u,%u,%u,%.3f,%.3f,%.3f,%.0f,%.4f,%.0f,%.4f\n", b->test, (unsigned)b->n_prompt,
+               (unsigned)b->n_gen, (unsigned)b->n_seqs, (unsigned)b->depth, (unsigned)b->threads, b->median, b->min,
+               b->max, b->read_bytes, b->read_share, b->mul_adds, b->kernel_share);
     }
     return qn_report_flush();
 }

@@ -218,7 +218,8 @@ static void compare_with_memory(bench *b)
             continue;
         }
         qn_error err;
-        if (r->threads != n_threads && qn_probe_read_bandwidth(r->threads, b->read_per_token, &bandwidth, &err) != QN_OK) {
+        if (r->threads != n_threads &&
+            qn_probe_read_bandwidth(r->threads, b->read_per_token, &bandwidth, &err) != QN_OK) {
             fprintf(stderr, "quern bench: %s\n", err.what);
             return;
         }

@@ -27,7 +27,7 @@ struct qn_model {
     qn_gguf *gguf;
     qn_tokenizer *tokenizer;
     size_t longest_piece; /* bytes of the longest token's spelling */
-    qn_net *net; /* NULL: vocabulary only */
+    qn_net *net;          /* NULL: vocabulary only */
     char name[128];
     char arch[32];
 };

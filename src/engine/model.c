@@ -3,7 +3,10 @@
 
 #include "backend/cpu/selfcheck.h"
 
-void qn_model_options_init(qn_model_options *o) { *o = (qn_model_options){0}; }
+void qn_model_options_init(qn_model_options *o)
+{
+    *o = (qn_model_options){0};
+}
 
 static void copy_str(char *out, size_t cap, qn_str s)
 {

@@ -1,11 +1,12 @@
-/* What the kernels could reach at best on this machine, for the benchmark to compare with. SPDX-License-Identifier: MIT */
+/* What the kernels could reach at best on this machine, for the benchmark to compare with. SPDX-License-Identifier: MIT
+ */
 #include "engine/engine_int.h"
 
 #include "base/clock.h"
 
-#define PROBE_NS 50000000ull    /* long enough for the clock and the frequency to settle */
-#define PROBE_COLUMNS 32u       /* with PROBE_K: activations and a panel stay in the innermost caches */
-#define PROBE_K 1024u           /* a multiple of every block */
+#define PROBE_NS 50000000ull /* long enough for the clock and the frequency to settle */
+#define PROBE_COLUMNS 32u    /* with PROBE_K: activations and a panel stay in the innermost caches */
+#define PROBE_K 1024u        /* a multiple of every block */
 
 typedef struct probe {
     const qn_mm *mm;
@@ -30,7 +31,10 @@ static void run_probe(void *ctx, uint32_t i_thread, uint32_t n_threads)
     atomic_fetch_add(&p->n_calls, n);
 }
 
-static size_t round64(size_t n) { return (n + 63) / 64 * 64; }
+static size_t round64(size_t n)
+{
+    return (n + 63) / 64 * 64;
+}
 
 qn_status qn_model_kernel_peak(const qn_model *m, uint32_t n_threads, double *per_second, qn_error *err)
 {

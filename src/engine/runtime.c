@@ -6,9 +6,15 @@
 
 #include <stdlib.h>
 
-uint32_t qn_version(void) { return QN_VERSION_MAJOR << 16 | QN_VERSION_MINOR << 8 | QN_VERSION_PATCH; }
+uint32_t qn_version(void)
+{
+    return QN_VERSION_MAJOR << 16 | QN_VERSION_MINOR << 8 | QN_VERSION_PATCH;
+}
 
-void qn_runtime_options_init(qn_runtime_options *o) { *o = (qn_runtime_options){0}; }
+void qn_runtime_options_init(qn_runtime_options *o)
+{
+    *o = (qn_runtime_options){0};
+}
 
 static qn_status start(qn_runtime *rt, const qn_runtime_options *o, qn_error *err)
 {
@@ -59,10 +65,22 @@ void qn_runtime_close(qn_runtime *rt)
     qn_budget_close(budget);
 }
 
-uint32_t qn_runtime_threads(const qn_runtime *rt) { return qn_pool_threads(rt->pool); }
-const char *qn_runtime_isa(const qn_runtime *rt) { return rt->kernels.isa; }
-uint64_t qn_runtime_memory_used(const qn_runtime *rt) { return qn_budget_used(rt->budget); }
-uint64_t qn_runtime_memory_peak(const qn_runtime *rt) { return qn_budget_peak(rt->budget); }
+uint32_t qn_runtime_threads(const qn_runtime *rt)
+{
+    return qn_pool_threads(rt->pool);
+}
+const char *qn_runtime_isa(const qn_runtime *rt)
+{
+    return rt->kernels.isa;
+}
+uint64_t qn_runtime_memory_used(const qn_runtime *rt)
+{
+    return qn_budget_used(rt->budget);
+}
+uint64_t qn_runtime_memory_peak(const qn_runtime *rt)
+{
+    return qn_budget_peak(rt->budget);
+}
 
 bool qn_runtime_memory(const qn_runtime *rt, size_t i, const char **owner, uint64_t *bytes)
 {

@@ -4,7 +4,10 @@
 
 #include "base/checked.h"
 
-void qn_session_options_init(qn_session_options *o) { *o = (qn_session_options){0}; }
+void qn_session_options_init(qn_session_options *o)
+{
+    *o = (qn_session_options){0};
+}
 
 static void set_default(uint32_t *v, uint32_t value)
 {
@@ -68,8 +71,11 @@ static qn_status compile(qn_session *s, qn_error *err)
     qn_graph_init(&g, rt->budget, &s->layout);
     qn_status status = qn_net_build(s->model->net, &g, err);
     if (status == QN_OK) {
-        qn_exec_limits lim = {.n_rows = s->opt.n_batch, .n_out = s->opt.n_logits, .n_seqs = s->opt.n_seqs,
-                              .n_ctx = s->opt.n_ctx, .n_threads = s->opt.n_threads};
+        qn_exec_limits lim = {.n_rows = s->opt.n_batch,
+                              .n_out = s->opt.n_logits,
+                              .n_seqs = s->opt.n_seqs,
+                              .n_ctx = s->opt.n_ctx,
+                              .n_threads = s->opt.n_threads};
         status = rt->cpu->ops->compile(rt->cpu, &g, &lim, &s->exec, err);
     }
     qn_graph_free(&g);
@@ -151,7 +157,10 @@ void qn_session_close(qn_session *s)
     qn_free(s);
 }
 
-void qn_session_get_options(const qn_session *s, qn_session_options *out) { *out = s->opt; }
+void qn_session_get_options(const qn_session *s, qn_session_options *out)
+{
+    *out = s->opt;
+}
 
 qn_status qn_seq_open(qn_session *s, qn_seq **out, qn_error *err)
 {
@@ -176,7 +185,10 @@ void qn_seq_close(qn_seq *q)
     }
 }
 
-uint32_t qn_seq_length(const qn_seq *q) { return q->kv.length; }
+uint32_t qn_seq_length(const qn_seq *q)
+{
+    return q->kv.length;
+}
 
 qn_status qn_seq_truncate(qn_seq *q, uint32_t n_keep, qn_error *err)
 {

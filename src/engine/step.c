@@ -55,8 +55,8 @@ static void add_rows(qn_session *s, qn_step_item *it)
 /* Turns items into rows. The first fault goes to err. */
 static void build_rows(qn_session *s, qn_step_item *items, size_t n_items, qn_error *err)
 {
-    s->rows = (qn_step_rows){.token = s->token, .pos = s->pos, .seq = s->row_seq, .seqs = s->step_seqs,
-                             .out_rows = s->out_rows};
+    s->rows = (qn_step_rows){
+        .token = s->token, .pos = s->pos, .seq = s->row_seq, .seqs = s->step_seqs, .out_rows = s->out_rows};
     bool told = false;
     for (size_t i = 0; i < n_items; i++) {
         items[i].i_logits = 0;
@@ -197,4 +197,7 @@ qn_status qn_seq_eval(qn_seq *q, const int32_t *tokens, size_t n_tokens, const f
     return QN_OK;
 }
 
-void qn_session_abort(qn_session *s) { atomic_store(&s->stop, true); }
+void qn_session_abort(qn_session *s)
+{
+    atomic_store(&s->stop, true);
+}

@@ -30,7 +30,10 @@ qn_status qn_detokenize(const qn_model *m, const int32_t *ids, size_t n_ids, uns
     return status;
 }
 
-bool qn_token_is_end(const qn_model *m, int32_t id) { return qn_tokenizer_is_end(m->tokenizer, id); }
+bool qn_token_is_end(const qn_model *m, int32_t id)
+{
+    return qn_tokenizer_is_end(m->tokenizer, id);
+}
 
 /* ---- samplers --------------------------------------------------------------------------------------- */
 
@@ -71,7 +74,10 @@ qn_status qn_sampler_pick(qn_sampler *s, const float *logits, int32_t *id, float
     return qn_chain_pick(s->chain, logits, id, logprob, err);
 }
 
-void qn_sampler_accept(qn_sampler *s, const int32_t *ids, size_t n_ids) { qn_chain_accept(s->chain, ids, n_ids); }
+void qn_sampler_accept(qn_sampler *s, const int32_t *ids, size_t n_ids)
+{
+    qn_chain_accept(s->chain, ids, n_ids);
+}
 
 void qn_logprobs_top(const qn_model *m, const float *logits, size_t n, int32_t *ids, float *logprobs)
 {
@@ -175,7 +181,8 @@ qn_status qn_stream_push(qn_stream *st, int32_t id, const char **text, size_t *n
     qn_buf_clear(&st->bytes);
     qn_buf_clear(&st->out);
     QN_TRY(qn_tokenizer_decode_token(st->model->tokenizer, id, 0, false, &st->bytes, err));
-    return give(st, qn_text_stream_push(st->text, st->bytes.data, st->bytes.len, &st->out, stopped), text, n_bytes, err);
+    return give(st, qn_text_stream_push(st->text, st->bytes.data, st->bytes.len, &st->out, stopped), text, n_bytes,
+                err);
 }
 
 qn_status qn_stream_finish(qn_stream *st, const char **text, size_t *n_bytes, qn_error *err)

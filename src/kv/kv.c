@@ -47,7 +47,10 @@ void qn_kv_close(qn_kv *kv)
     qn_free(kv);
 }
 
-uint64_t qn_kv_pages_in_use(const qn_kv *kv) { return kv->n_in_use; }
+uint64_t qn_kv_pages_in_use(const qn_kv *kv)
+{
+    return kv->n_in_use;
+}
 
 static uint64_t pages_for(const qn_kv_layout *layout, uint64_t n_tokens)
 {

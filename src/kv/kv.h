@@ -1,10 +1,9 @@
 /* The paged KV cache: one reservation in bytes, cut into pages on demand, and each sequence's list of pages.
  *
- * A page belongs to a group of layers (tensor/kv_layout.h). Groups share the reservation: memory is carved when a group's
- * own free list is empty, and a freed page goes back to its group; when no page is in use all is carved anew. Nothing is
- * zeroed: attention reads no token that was not written. Not thread-safe; the session that owns it is used by one thread
- * at a time.
- * SPDX-License-Identifier: MIT */
+ * A page belongs to a group of layers (tensor/kv_layout.h). Groups share the reservation: memory is carved when a
+ * group's own free list is empty, and a freed page goes back to its group; when no page is in use all is carved anew.
+ * Nothing is zeroed: attention reads no token that was not written. Not thread-safe; the session that owns it is used
+ * by one thread at a time. SPDX-License-Identifier: MIT */
 #ifndef QN_KV_KV_H
 #define QN_KV_KV_H
 
@@ -23,8 +22,8 @@ uint64_t qn_kv_worst_bytes(const qn_kv_layout *layout, uint32_t n_ctx, uint32_t 
 uint64_t qn_kv_pages_in_use(const qn_kv *kv);
 
 /* One sequence's memory.
- * Invariants: pages[g][i] is set exactly for first[g] <= i < end[g]; length <= end[g] * page_tokens; all positions that a
- * row at `length` or later sees are in pages that are set. */
+ * Invariants: pages[g][i] is set exactly for first[g] <= i < end[g]; length <= end[g] * page_tokens; all positions that
+ * a row at `length` or later sees are in pages that are set. */
 typedef struct qn_kv_seq {
     uint32_t length; /* tokens held */
     uint32_t max_pages;

@@ -6,7 +6,10 @@ static const qn_arch *const archs[] = {
     &qn_arch_llama, &qn_arch_qwen2, &qn_arch_qwen3, &qn_arch_gemma2, &qn_arch_gemma3, NULL,
 };
 
-const qn_arch *const *qn_arch_list(void) { return archs; }
+const qn_arch *const *qn_arch_list(void)
+{
+    return archs;
+}
 
 const qn_arch *qn_arch_find(qn_str name)
 {

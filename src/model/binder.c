@@ -39,8 +39,13 @@ static const qn_weight *bind(qn_binder *b, const char *name, const char *suffix,
         return NULL;
     }
     qn_weight *w = &b->weights[t - qn_gguf_tensor_at(b->gguf, 0)];
-    *w = (qn_weight){.name = t->name, .type = t->type, .n_in = n_in, .n_out = n_out, .n_mats = n_mats,
-                     .row_bytes = t->row_bytes, .data = t->data};
+    *w = (qn_weight){.name = t->name,
+                     .type = t->type,
+                     .n_in = n_in,
+                     .n_out = n_out,
+                     .n_mats = n_mats,
+                     .row_bytes = t->row_bytes,
+                     .data = t->data};
     return w;
 }
 

@@ -67,9 +67,9 @@ qn_val qn_block_attention(const qn_net *net, qn_graph *g, uint32_t i, qn_val x)
     }
     qn_graph_kv_write(g, i, k, v);
     float scale = hp->attn_scale != 0.0f ? hp->attn_scale : 1.0f / sqrtf((float)hp->head_dim);
-    qn_val a = qn_graph_attention(g, "attn", q,
-                                  &(qn_attention){.i_layer = i, .n_heads = hp->n_heads, .scale = scale,
-                                                  .softcap = hp->attn_softcap});
+    qn_val a = qn_graph_attention(
+        g, "attn", q,
+        &(qn_attention){.i_layer = i, .n_heads = hp->n_heads, .scale = scale, .softcap = hp->attn_softcap});
     a = qn_graph_bias(g, "attn_out", qn_graph_mul_mat(g, "attn_out", l->o, a), l->o_bias);
     return l->attn_post_norm == NULL ? a : qn_graph_norm(g, "attn_post", a, l->attn_post_norm, hp->norm_eps);
 }

@@ -83,13 +83,15 @@ static qn_status read_heads(const qn_gguf *g, qn_hparams *hp, qn_error *err)
     QN_TRY(qn_hparams_u32(g, hp, "attention.key_length", &hp->head_dim, err));
     hp->v_dim = hp->head_dim;
     QN_TRY(qn_hparams_u32(g, hp, "attention.value_length", &hp->v_dim, err));
-    QN_TRY(check(hp->head_dim != 0 && hp->head_dim <= QN_MAX_HEAD_DIM, hp, "attention.key_length", "out of range", err));
+    QN_TRY(
+        check(hp->head_dim != 0 && hp->head_dim <= QN_MAX_HEAD_DIM, hp, "attention.key_length", "out of range", err));
     QN_TRY(check(hp->v_dim != 0 && hp->v_dim <= QN_MAX_HEAD_DIM, hp, "attention.value_length", "out of range", err));
     QN_TRY(qn_hparams_f32(g, hp, "attention.scale", &hp->attn_scale, err));
     QN_TRY(check(hp->attn_scale >= 0.0f, hp, "attention.scale", "negative", err));
     hp->norm_eps = 1e-5f;
     QN_TRY(qn_hparams_f32(g, hp, "attention.layer_norm_rms_epsilon", &hp->norm_eps, err));
-    return check(hp->norm_eps >= 0.0f && hp->norm_eps < 1.0f, hp, "attention.layer_norm_rms_epsilon", "out of range", err);
+    return check(hp->norm_eps >= 0.0f && hp->norm_eps < 1.0f, hp, "attention.layer_norm_rms_epsilon", "out of range",
+                 err);
 }
 
 static qn_status read_scaling(const qn_gguf *g, qn_hparams *hp, qn_error *err)

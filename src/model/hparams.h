@@ -21,7 +21,7 @@ typedef struct qn_hparams {
     uint32_t n_layers, n_embd, n_ff, n_heads, n_kv_heads, head_dim, v_dim, n_ctx_train;
     float norm_eps;
 
-    uint32_t n_rot; /* rotated elements of a head */
+    uint32_t n_rot;                   /* rotated elements of a head */
     float freq_base, freq_base_local; /* local: of windowed layers, where an architecture has two */
     qn_rope_scaling scaling;
     float scaling_factor;
@@ -35,8 +35,8 @@ typedef struct qn_hparams {
     uint32_t n_experts, n_experts_used;
 } qn_hparams;
 
-/* The keys that all architectures share, "<arch>.block_count" and so on. An architecture's own reader looks at the rest.
- * QN_EFORMAT, QN_ENOTFOUND, QN_EUNSUPPORTED: err names the key. */
+/* The keys that all architectures share, "<arch>.block_count" and so on. An architecture's own reader looks at the
+ * rest. QN_EFORMAT, QN_ENOTFOUND, QN_EUNSUPPORTED: err names the key. */
 qn_status qn_hparams_read(const qn_gguf *g, qn_hparams *hp, qn_error *err);
 
 /* "<arch>.<name>" as a float or a count; a missing key leaves *out as it is. */

@@ -88,8 +88,10 @@ qn_status qn_net_kv_layout(const qn_net *net, qn_type type, uint32_t page_tokens
         return qn_fail(err, QN_ENOMEM, "no memory for the KV layout");
     }
     for (uint32_t i = 0; i < kv->n_layers; i++) {
-        kv->layers[i] = (qn_kv_layer){.window = net->layers[i].window, .n_heads = net->hp.n_kv_heads,
-                                      .head_dim = net->hp.head_dim, .v_dim = net->hp.v_dim};
+        kv->layers[i] = (qn_kv_layer){.window = net->layers[i].window,
+                                      .n_heads = net->hp.n_kv_heads,
+                                      .head_dim = net->hp.head_dim,
+                                      .v_dim = net->hp.v_dim};
     }
     qn_status status = qn_kv_layout_plan(kv, err);
     if (status != QN_OK) {
@@ -110,8 +112,9 @@ static void each_matrix(const qn_net *net, void (*fn)(void *ctx, const qn_weight
 {
     for (uint32_t i = 0; i < net->hp.n_layers; i++) {
         const qn_net_layer *l = &net->layers[i];
-        const qn_weight *const all[] = {l->q,    l->k,      l->v,            l->o,          l->gate, l->up,
-                                        l->down, l->router, l->gate_experts, l->up_experts, l->down_experts};
+        const qn_weight *const all[] = {
+            l->q,          l->k,           l->v, l->o, l->gate, l->up, l->down, l->router, l->gate_experts,
+            l->up_experts, l->down_experts};
         for (size_t k = 0; k < sizeof(all) / sizeof(all[0]); k++) {
             if (all[k] != NULL) {
                 fn(ctx, all[k]);
@@ -120,7 +123,10 @@ static void each_matrix(const qn_net *net, void (*fn)(void *ctx, const qn_weight
     }
 }
 
-static void mark_type(void *ctx, const qn_weight *w) { ((bool *)ctx)[w->type] = true; }
+static void mark_type(void *ctx, const qn_weight *w)
+{
+    ((bool *)ctx)[w->type] = true;
+}
 
 void qn_net_types(const qn_net *net, bool used[QN_TYPE_COUNT])
 {

@@ -20,7 +20,10 @@ static int larger_first(const void *a, const void *b)
     return pa->i_block < pb->i_block ? -1 : 1;
 }
 
-static bool live_together(const qn_block *a, const qn_block *b) { return a->first <= b->last && b->first <= a->last; }
+static bool live_together(const qn_block *a, const qn_block *b)
+{
+    return a->first <= b->last && b->first <= a->last;
+}
 
 static bool overlap(const qn_block *a, const qn_block *b)
 {

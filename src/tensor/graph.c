@@ -4,17 +4,27 @@
 #include <stdio.h>
 
 static const char *const op_names[] = {
-    [QN_OP_EMBED] = "embed",           [QN_OP_NORM] = "norm",
-    [QN_OP_MUL_MAT] = "mul_mat",       [QN_OP_BIAS] = "bias",
-    [QN_OP_ADD] = "add",               [QN_OP_SCALE] = "scale",
-    [QN_OP_SOFTCAP] = "softcap",       [QN_OP_ACT_MUL] = "act_mul",
-    [QN_OP_ROPE] = "rope",             [QN_OP_KV_WRITE] = "kv_write",
-    [QN_OP_ATTENTION] = "attention",   [QN_OP_ROUTE] = "route",
-    [QN_OP_MUL_EXPERT] = "mul_expert", [QN_OP_SUM_EXPERT] = "sum_expert",
+    [QN_OP_EMBED] = "embed",
+    [QN_OP_NORM] = "norm",
+    [QN_OP_MUL_MAT] = "mul_mat",
+    [QN_OP_BIAS] = "bias",
+    [QN_OP_ADD] = "add",
+    [QN_OP_SCALE] = "scale",
+    [QN_OP_SOFTCAP] = "softcap",
+    [QN_OP_ACT_MUL] = "act_mul",
+    [QN_OP_ROPE] = "rope",
+    [QN_OP_KV_WRITE] = "kv_write",
+    [QN_OP_ATTENTION] = "attention",
+    [QN_OP_ROUTE] = "route",
+    [QN_OP_MUL_EXPERT] = "mul_expert",
+    [QN_OP_SUM_EXPERT] = "sum_expert",
     [QN_OP_PICK] = "pick",
 };
 
-const char *qn_op_kind_name(qn_op_kind k) { return op_names[k]; }
+const char *qn_op_kind_name(qn_op_kind k)
+{
+    return op_names[k];
+}
 
 void qn_graph_init(qn_graph *g, qn_budget *b, const qn_kv_layout *kv)
 {
@@ -250,7 +260,11 @@ qn_val qn_graph_route(qn_graph *g, const char *name, qn_val logits, uint32_t n_u
     g->n_experts = n_experts > g->n_experts ? n_experts : g->n_experts;
     g->n_used = n_used > g->n_used ? n_used : g->n_used;
     return emit(g, name, n_used, QN_ROWS_STEP,
-                (qn_op){.kind = QN_OP_ROUTE, .x = logits, .y = QN_NONE, .n_used = n_used, .width = n_experts,
+                (qn_op){.kind = QN_OP_ROUTE,
+                        .x = logits,
+                        .y = QN_NONE,
+                        .n_used = n_used,
+                        .width = n_experts,
                         .renormalise = renormalise});
 }
 

@@ -1,8 +1,8 @@
 /* The op list that an architecture builder emits: plain maths, one op a line, no notion of threads, formats or fusion.
  *
- * A value is a matrix of `width` floats by a number of rows that is known only when a step runs (qn_rows). Builders call
- * the functions below from top to bottom; an error (shapes that do not fit, no memory) sticks to the graph, later calls
- * do nothing, and qn_graph_status() tells at the end. SPDX-License-Identifier: MIT */
+ * A value is a matrix of `width` floats by a number of rows that is known only when a step runs (qn_rows). Builders
+ * call the functions below from top to bottom; an error (shapes that do not fit, no memory) sticks to the graph, later
+ * calls do nothing, and qn_graph_status() tells at the end. SPDX-License-Identifier: MIT */
 #ifndef QN_TENSOR_GRAPH_H
 #define QN_TENSOR_GRAPH_H
 
@@ -42,9 +42,9 @@ typedef enum qn_op_kind {
 typedef enum qn_act_kind { QN_SILU, QN_GELU_TANH } qn_act_kind;
 
 typedef struct qn_rope {
-    bool neox;       /* pairs (i, i + n_pairs); else (2i, 2i + 1) */
-    uint32_t n_pairs; /* at most half a head; the rest of a head is left alone */
-    float mscale;    /* factor on cos and sin (YaRN); 1 else */
+    bool neox;             /* pairs (i, i + n_pairs); else (2i, 2i + 1) */
+    uint32_t n_pairs;      /* at most half a head; the rest of a head is left alone */
+    float mscale;          /* factor on cos and sin (YaRN); 1 else */
     const float *inv_freq; /* n_pairs: angle = position * inv_freq[i]; any scaling is in here already */
 } qn_rope;
 
@@ -64,7 +64,7 @@ typedef struct qn_op {
     qn_act_kind act;
     float f; /* eps, factor or cap */
     uint32_t width;
-    uint32_t n_used; /* ROUTE */
+    uint32_t n_used;  /* ROUTE */
     bool renormalise; /* ROUTE: softmax over the chosen ones alone */
 } qn_op;
 
@@ -97,7 +97,7 @@ qn_val qn_graph_norm_heads(qn_graph *g, const char *name, qn_val x, const qn_wei
 qn_val qn_graph_mul_mat(qn_graph *g, const char *name, const qn_weight *w, qn_val x);
 qn_val qn_graph_bias(qn_graph *g, const char *name, qn_val x, const qn_weight *w); /* w NULL: x itself */
 qn_val qn_graph_add(qn_graph *g, const char *name, qn_val x, qn_val y);
-qn_val qn_graph_scale(qn_graph *g, const char *name, qn_val x, float f); /* f 1: x itself */
+qn_val qn_graph_scale(qn_graph *g, const char *name, qn_val x, float f);     /* f 1: x itself */
 qn_val qn_graph_softcap(qn_graph *g, const char *name, qn_val x, float cap); /* cap 0: x itself */
 qn_val qn_graph_act_mul(qn_graph *g, const char *name, qn_act_kind act, qn_val gate, qn_val up);
 qn_val qn_graph_rope(qn_graph *g, const char *name, qn_val x, const qn_rope *r, uint32_t head_dim);

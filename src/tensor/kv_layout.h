@@ -36,7 +36,10 @@ typedef struct qn_kv_layout {
  * QN_EUNSUPPORTED: more window sizes than groups; QN_ERANGE: a page of 1 GiB or more. */
 qn_status qn_kv_layout_plan(qn_kv_layout *kv, qn_error *err);
 
-static inline uint64_t qn_kv_item_bytes(qn_type t) { return t == QN_TYPE_F32 ? 4 : 2; }
+static inline uint64_t qn_kv_item_bytes(qn_type t)
+{
+    return t == QN_TYPE_F32 ? 4 : 2;
+}
 
 /* The K (V) block of one head of one layer inside a page. */
 static inline uint8_t *qn_kv_k_block(const qn_kv_layout *kv, const qn_kv_layer *l, uint8_t *page, uint32_t i_head)

@@ -2,12 +2,15 @@
 #include "backend/cpu/exec_int.h"
 
 static const char *const kind_names[] = {
-    [QN_CPU_ANGLES] = "angles",       [QN_CPU_EMBED] = "embed", [QN_CPU_ROWS] = "rows",     [QN_CPU_PRODUCT] = "product",
-    [QN_CPU_ATTENTION] = "attention", [QN_CPU_MAP] = "map",     [QN_CPU_ROUTE] = "route",   [QN_CPU_EXPERT] = "expert",
-    [QN_CPU_SUM] = "sum",
+    [QN_CPU_ANGLES] = "angles",   [QN_CPU_EMBED] = "embed",         [QN_CPU_ROWS] = "rows",
+    [QN_CPU_PRODUCT] = "product", [QN_CPU_ATTENTION] = "attention", [QN_CPU_MAP] = "map",
+    [QN_CPU_ROUTE] = "route",     [QN_CPU_EXPERT] = "expert",       [QN_CPU_SUM] = "sum",
 };
 
-static const char *name_of(const qn_exec *ex, qn_blk b) { return ex->blocks[b].name; }
+static const char *name_of(const qn_exec *ex, qn_blk b)
+{
+    return ex->blocks[b].name;
+}
 
 static void describe_rows(const qn_exec *ex, const qn_cpu_op *op, qn_buf *out)
 {
@@ -83,8 +86,7 @@ void qn_cpu_describe(const qn_exec *ex, uint32_t i, qn_buf *out)
     case QN_CPU_ROUTE:
     case QN_CPU_SUM:
     case QN_CPU_EMBED:
-        qn_buf_printf(out, " %s%s%s -> %s",
-                      op->kind == QN_CPU_MAP ? qn_op_kind_name(op->plain.kind) : "",
+        qn_buf_printf(out, " %s%s%s -> %s", op->kind == QN_CPU_MAP ? qn_op_kind_name(op->plain.kind) : "",
                       op->x == QN_NONE ? "" : " ", op->x == QN_NONE ? "" : name_of(ex, op->x), name_of(ex, op->out));
         break;
     case QN_CPU_ANGLES:

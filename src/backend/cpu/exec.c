@@ -189,14 +189,28 @@ static qn_status run_body(qn_exec *ex, const qn_step_rows *step, const atomic_bo
 static qn_status run_head(qn_exec *ex, const qn_step_rows *step, uint32_t first, uint32_t n, float *logits,
                           const atomic_bool *stop)
 {
-    qn_job job = {.step = step, .op_begin = ex->i_head, .op_end = ex->n_ops, .out_first = first, .n_out = n,
-                  .logits = logits, .stop = stop};
+    qn_job job = {.step = step,
+                  .op_begin = ex->i_head,
+                  .op_end = ex->n_ops,
+                  .out_first = first,
+                  .n_out = n,
+                  .logits = logits,
+                  .stop = stop};
     return run(ex, &job);
 }
 
-static uint32_t n_ops(const qn_exec *ex) { return ex->n_ops; }
-static uint32_t n_blocks(const qn_exec *ex) { return ex->n_blocks; }
-static uint64_t arena_bytes(const qn_exec *ex) { return ex->arena_bytes; }
+static uint32_t n_ops(const qn_exec *ex)
+{
+    return ex->n_ops;
+}
+static uint32_t n_blocks(const qn_exec *ex)
+{
+    return ex->n_blocks;
+}
+static uint64_t arena_bytes(const qn_exec *ex)
+{
+    return ex->arena_bytes;
+}
 
 static const qn_block *block(const qn_exec *ex, uint32_t i, const char **name)
 {
@@ -204,7 +218,10 @@ static const qn_block *block(const qn_exec *ex, uint32_t i, const char **name)
     return &ex->places[i];
 }
 
-static void cpu_close(qn_backend *be) { qn_free(be); }
+static void cpu_close(qn_backend *be)
+{
+    qn_free(be);
+}
 
 static const qn_backend_ops cpu_ops = {
     .name = "cpu",

@@ -2,8 +2,8 @@
  * into the running softmax of a few query rows that share a KV head.
  *
  * A sequence with one row in the step (decode) is cut by page index into splits of a length that depends on its own
- * length alone; the parts are combined in page order. A sequence with more rows (prefill) is cut into tiles of rows, each
- * walking its pages in order. So no result depends on threads, and none on the other sequences.
+ * length alone; the parts are combined in page order. A sequence with more rows (prefill) is cut into tiles of rows,
+ * each walking its pages in order. So no result depends on threads, and none on the other sequences.
  * SPDX-License-Identifier: MIT */
 #include "backend/cpu/exec_int.h"
 
@@ -29,9 +29,15 @@ static uint32_t group_of(const qn_exec *ex, const qn_cpu_op *op)
     return op->attention.n_heads / ex->kv->layers[op->attention.i_layer].n_heads;
 }
 
-static uint32_t tile_rows_of(uint32_t group) { return group < QN_CPU_TILE_ROWS ? QN_CPU_TILE_ROWS / group : 1; }
+static uint32_t tile_rows_of(uint32_t group)
+{
+    return group < QN_CPU_TILE_ROWS ? QN_CPU_TILE_ROWS / group : 1;
+}
 
-static uint64_t round64(uint64_t bytes) { return (bytes + 63) / 64 * 64; }
+static uint64_t round64(uint64_t bytes)
+{
+    return (bytes + 63) / 64 * 64;
+}
 
 uint64_t qn_cpu_attention_scratch(const qn_exec *ex, const qn_cpu_op *op)
 {
@@ -49,7 +55,10 @@ static uint32_t max_splits(const qn_exec *ex)
 }
 
 /* Floats of one part: m, l, then the accumulator. */
-static uint32_t part_floats(uint32_t v_dim) { return v_dim + 2; }
+static uint32_t part_floats(uint32_t v_dim)
+{
+    return v_dim + 2;
+}
 
 uint64_t qn_cpu_partial_floats(const qn_exec *ex)
 {
@@ -117,7 +126,8 @@ static void write_head(const attention *a, const qn_step_seq *seq, uint32_t i_ro
     const float *v = (const float *)qn_job_row(job, a->op->v, i_row) + i_head * l->v_dim;
     prepare_head(a, &a->op->k_prep, k, l->head_dim, i_row);
     a->w->k->kv_store(k, l->head_dim, a->kv->type, qn_kv_k_block(a->kv, l, page, i_head) + item * (pos % pt), pt);
-    a->w->k->kv_store(v, l->v_dim, a->kv->type, qn_kv_v_block(a->kv, l, page, i_head) + item * l->v_dim * (pos % pt), 1);
+    a->w->k->kv_store(v, l->v_dim, a->kv->type, qn_kv_v_block(a->kv, l, page, i_head) + item * l->v_dim * (pos % pt),
+                      1);
 }
 
 /* Items of this pass are pages, so that no two threads write to one cache line. */
@@ -197,9 +207,19 @@ static void fold_pages(const attention *a, const qn_step_seq *seq, uint32_t pos0
         a->l[i] = 0.0f;
     }
     memset(a->acc, 0, sizeof(float) * (uint64_t)n_q * a->layer->v_dim);
-    qn_attn_page p = {.q = a->q, .q_stride = a->layer->head_dim, .type = a->kv->type, .n_q = n_q,
-                      .head_dim = a->layer->head_dim, .v_dim = a->layer->v_dim, .page_tokens = pt, .lo = a->lo,
-                      .hi = a->hi, .softcap = a->op->attention.softcap, .m = a->m, .l = a->l, .acc = a->acc,
+    qn_attn_page p = {.q = a->q,
+                      .q_stride = a->layer->head_dim,
+                      .type = a->kv->type,
+                      .n_q = n_q,
+                      .head_dim = a->layer->head_dim,
+                      .v_dim = a->layer->v_dim,
+                      .page_tokens = pt,
+                      .lo = a->lo,
+                      .hi = a->hi,
+                      .softcap = a->op->attention.softcap,
+                      .m = a->m,
+                      .l = a->l,
+                      .acc = a->acc,
                       .scratch = a->page_scratch};
     for (uint32_t i_page = first; i_page < end; i_page++) {
         uint32_t base = i_page * pt;

@@ -4,8 +4,14 @@
 
 #include <string.h>
 
-uint64_t qn_routing_fixed_bytes(uint32_t n_experts) { return sizeof(uint32_t) * ((uint64_t)n_experts + 1); }
-uint64_t qn_routing_row_bytes(uint32_t n_used) { return (2 * sizeof(uint32_t) + sizeof(float)) * (uint64_t)n_used; }
+uint64_t qn_routing_fixed_bytes(uint32_t n_experts)
+{
+    return sizeof(uint32_t) * ((uint64_t)n_experts + 1);
+}
+uint64_t qn_routing_row_bytes(uint32_t n_used)
+{
+    return (2 * sizeof(uint32_t) + sizeof(float)) * (uint64_t)n_used;
+}
 
 qn_routing qn_job_routing(const qn_job *j, qn_blk routing)
 {

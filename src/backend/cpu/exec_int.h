@@ -1,12 +1,11 @@
 /* What the CPU backend makes of an op list: fused ops over the blocks of one arena. Private to backend/cpu.
  *
  * Invariants
- *  (1) ops run in order, with a barrier after each, except that a ROWS op with `joined` set and few rows is run by every
- *      thread for itself, into private memory, just before the op that follows (no barrier between the two);
- *  (2) therefore both have the same phase, and lifetimes of blocks are counted in phases;
- *  (3) each element of a block is written by one thread in a phase and read only in later ones, or by that thread;
- *  (4) how rows are cut into chunks never changes a result: kernels promise that for products, and everything else works
- *      on whole rows or heads.
+ *  (1) ops run in order, with a barrier after each, except that a ROWS op with `joined` set and few rows is run by
+ * every thread for itself, into private memory, just before the op that follows (no barrier between the two); (2)
+ * therefore both have the same phase, and lifetimes of blocks are counted in phases; (3) each element of a block is
+ * written by one thread in a phase and read only in later ones, or by that thread; (4) how rows are cut into chunks
+ * never changes a result: kernels promise that for products, and everything else works on whole rows or heads.
  * SPDX-License-Identifier: MIT */
 #ifndef QN_BACKEND_CPU_EXEC_INT_H
 #define QN_BACKEND_CPU_EXEC_INT_H
@@ -15,11 +14,11 @@
 
 typedef int32_t qn_blk; /* a block of the arena; QN_NONE: none */
 
-#define QN_CPU_JOIN_ROWS 2    /* up to so many rows, repeating a row op on each thread beats a barrier */
-#define QN_CPU_MAX_PRODUCTS 3 /* of one op: q, k, v */
-#define QN_CPU_PASSES 3       /* of one op, each with chunks of its own: attention writes, attends, combines */
-#define QN_CPU_TILE_ROWS 32   /* query rows (times heads that share K) of one attention item */
-#define QN_CPU_MAX_SPLITS 32  /* parts of one decode row's pages; bounds the partial results */
+#define QN_CPU_JOIN_ROWS 2      /* up to so many rows, repeating a row op on each thread beats a barrier */
+#define QN_CPU_MAX_PRODUCTS 3   /* of one op: q, k, v */
+#define QN_CPU_PASSES 3         /* of one op, each with chunks of its own: attention writes, attends, combines */
+#define QN_CPU_TILE_ROWS 32     /* query rows (times heads that share K) of one attention item */
+#define QN_CPU_MAX_SPLITS 32    /* parts of one decode row's pages; bounds the partial results */
 #define QN_CPU_SPLIT_TOKENS 512 /* a part is at least so long; a multiple of any page size */
 
 typedef enum qn_cpu_op_kind {

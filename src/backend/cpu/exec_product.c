@@ -3,7 +3,7 @@
  * SPDX-License-Identifier: MIT */
 #include "backend/cpu/exec_int.h"
 
-#define CHUNK_LEVELS 4u   /* of shrinking chunks, when rows are walked in place */
+#define CHUNK_LEVELS 4u    /* of shrinking chunks, when rows are walked in place */
 #define MAX_PANELS 4u      /* of one chunk: what follows a product runs over rows of 64 results, not of 16 */
 #define LEAST_CHUNKS 8u    /* for each thread, before panels are put together */
 #define PAIR_MAX_ROWS 256u /* rows of gate and up that are multiplied before they are combined: stays in the cache */
@@ -15,15 +15,21 @@ typedef struct columns {
     uint32_t n;
 } columns;
 
-static uint32_t round_up(uint32_t a, uint32_t to) { return (a + to - 1) / to * to; }
+static uint32_t round_up(uint32_t a, uint32_t to)
+{
+    return (a + to - 1) / to * to;
+}
 
-static bool uses_panel(const qn_mm *mm, uint32_t n_cols) { return mm->panel_rows != 0 && n_cols > mm->few_max; }
+static bool uses_panel(const qn_mm *mm, uint32_t n_cols)
+{
+    return mm->panel_rows != 0 && n_cols > mm->few_max;
+}
 
-/* How the rows of a matrix are cut into chunks that threads take. Results do not depend on it (the kernels promise that),
- * so it may depend on the number of threads.
+/* How the rows of a matrix are cut into chunks that threads take. Results do not depend on it (the kernels promise
+ * that), so it may depend on the number of threads.
  *
- * Panels: a few each. Rows in place: long runs keep the memory streaming, short ones at the end level out what the threads
- * are apart; so each thread has one chunk of a half of its share, then a quarter, an eighth and an eighth. */
+ * Panels: a few each. Rows in place: long runs keep the memory streaming, short ones at the end level out what the
+ * threads are apart; so each thread has one chunk of a half of its share, then a quarter, an eighth and an eighth. */
 typedef struct cutting {
     uint32_t n_rows, panel_rows, n_threads; /* panel_rows: of all panels of a chunk; 0: in place */
     uint32_t n_chunks;
@@ -55,7 +61,8 @@ static uint32_t first_row(const cutting *c, uint32_t i)
     if (c->panel_rows != 0) {
         return i * c->panel_rows;
     }
-    static const uint32_t before[CHUNK_LEVELS] = {0, 4, 6, 7}, each[CHUNK_LEVELS] = {4, 2, 1, 1}; /* eighths of a share */
+    static const uint32_t before[CHUNK_LEVELS] = {0, 4, 6, 7},
+                          each[CHUNK_LEVELS] = {4, 2, 1, 1}; /* eighths of a share */
     uint32_t t = c->n_threads, level = i / t;
     uint64_t eighths = (uint64_t)before[level] * t + (uint64_t)each[level] * (i % t);
     return (uint32_t)(c->n_rows * eighths / (8u * t)) / 8 * 8;
@@ -167,8 +174,10 @@ static void run_pair_chunk(const qn_worker *w, const qn_cpu_op *op, const column
     float *up = gate + (uint64_t)ld * x[0].n;
     multiply(w, gate_w, gate_w->data, r0, n, &x[0], gate, ld);
     multiply(w, up_w, up_w->data, r0, n, &x[1], up, ld);
-    const float *gate_bias = op->products[0].bias == NULL ? NULL : (const float *)(const void *)op->products[0].bias->data;
-    const float *up_bias = op->products[1].bias == NULL ? NULL : (const float *)(const void *)op->products[1].bias->data;
+    const float *gate_bias =
+        op->products[0].bias == NULL ? NULL : (const float *)(const void *)op->products[0].bias->data;
+    const float *up_bias =
+        op->products[1].bias == NULL ? NULL : (const float *)(const void *)op->products[1].bias->data;
     for (uint32_t c = 0; c < x[0].n; c++) {
         float *g = gate + (uint64_t)c * ld, *u = up + (uint64_t)c * ld;
         if (gate_bias != NULL) {

@@ -21,15 +21,27 @@ typedef enum qn_act { QN_ACT_F32, QN_ACT_A8 } qn_act;
 
 #define QN_A8_PAD 256
 
-static inline size_t qn_a8_padded(size_t n) { return (n + QN_A8_PAD - 1) / QN_A8_PAD * QN_A8_PAD; }
+static inline size_t qn_a8_padded(size_t n)
+{
+    return (n + QN_A8_PAD - 1) / QN_A8_PAD * QN_A8_PAD;
+}
 /* 44 bytes for 32 elements: 352 for 256, rounded up to a multiple of 64. */
-static inline size_t qn_a8_bytes(size_t n) { return (qn_a8_padded(n) / 32 * 44 + 63) / 64 * 64; }
-static inline const int8_t *qn_a8_q(const void *row) { return (const int8_t *)row; }
+static inline size_t qn_a8_bytes(size_t n)
+{
+    return (qn_a8_padded(n) / 32 * 44 + 63) / 64 * 64;
+}
+static inline const int8_t *qn_a8_q(const void *row)
+{
+    return (const int8_t *)row;
+}
 static inline const float *qn_a8_d(const void *row, size_t n)
 {
     return (const float *)((const char *)row + qn_a8_padded(n));
 }
-static inline const float *qn_a8_s(const void *row, size_t n) { return qn_a8_d(row, n) + qn_a8_padded(n) / 32; }
+static inline const float *qn_a8_s(const void *row, size_t n)
+{
+    return qn_a8_d(row, n) + qn_a8_padded(n) / 32;
+}
 static inline const int16_t *qn_a8_h(const void *row, size_t n)
 {
     return (const int16_t *)(const void *)(qn_a8_s(row, n) + qn_a8_padded(n) / 32);
@@ -38,8 +50,8 @@ static inline const int16_t *qn_a8_h(const void *row, size_t n)
 /* Products of a weight matrix (rows of n_k elements of one type, row_bytes apart) with activations in `act`.
  * y[c * ldy + r] = sum over k of w[r][k] * x[c][k]. */
 typedef struct qn_mm {
-    qn_act act;       /* format of x that the functions below read */
-    uint32_t few_max; /* columns that `few` takes at most; >= 1 */
+    qn_act act;          /* format of x that the functions below read */
+    uint32_t few_max;    /* columns that `few` takes at most; >= 1 */
     uint32_t panel_rows; /* weight rows of a panel, a multiple of 8; 0: no panel kernels, use few */
 
     /* One column: the decode path; walks the rows in place. */
@@ -52,8 +64,8 @@ typedef struct qn_mm {
     /* Unpacks rows [0, n_rows), n_rows <= panel_rows, into panel (64-byte aligned); missing rows are zeros. */
     void (*pack)(const uint8_t *w, size_t row_bytes, size_t n_rows, size_t n_k, void *panel);
     /* All columns against one panel; writes n_rows values of each column. */
-    void (*panel)(const void *panel, size_t n_rows, size_t n_k, const void *x, size_t x_bytes, size_t n_cols,
-                  float *y, size_t ldy);
+    void (*panel)(const void *panel, size_t n_rows, size_t n_k, const void *x, size_t x_bytes, size_t n_cols, float *y,
+                  size_t ldy);
 } qn_mm;
 
 /* One KV page folded into the running softmax of n_q query rows that share a KV head.
@@ -83,7 +95,7 @@ static inline size_t qn_attn_scratch_floats(size_t n_q, size_t head_dim, size_t 
 typedef enum qn_rope_kind { QN_ROPE_NORMAL, QN_ROPE_NEOX } qn_rope_kind;
 
 typedef struct qn_kernels {
-    const char *isa; /* "ref", "avx2" */
+    const char *isa;         /* "ref", "avx2" */
     qn_mm mm[QN_TYPE_COUNT]; /* one: NULL for types that cannot be decoded */
 
     /* Row functions: n elements; in and out may be the same array, else must not overlap. */
@@ -93,8 +105,8 @@ typedef struct qn_kernels {
     void (*add)(const float *a, const float *b, size_t n, float *y);
     void (*mul)(const float *a, const float *b, size_t n, float *y);
     void (*scale)(const float *x, float f, size_t n, float *y);
-    void (*add_scaled)(const float *x, float f, size_t n, float *y); /* y += f * x */
-    void (*softcap)(const float *x, float cap, size_t n, float *y);  /* cap * tanh(x / cap) */
+    void (*add_scaled)(const float *x, float f, size_t n, float *y);          /* y += f * x */
+    void (*softcap)(const float *x, float cap, size_t n, float *y);           /* cap * tanh(x / cap) */
     void (*silu_mul)(const float *gate, const float *up, size_t n, float *y); /* gate / (1 + exp(-gate)) * up */
     /* gelu, tanh form: 0.5 g (1 + tanh(sqrt(2/pi) (g + 0.044715 g^3))) * up */
     void (*gelu_mul)(const float *gate, const float *up, size_t n, float *y);

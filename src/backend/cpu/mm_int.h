@@ -17,10 +17,11 @@ extern const qn_mm qn_mm_Q6_K_avx2;
 /* X(type) for every type of the table. */
 #define QN_MM_PLAIN_TYPES(X) X(F32) X(F16) X(BF16)
 #define QN_MM_A8_TYPES(X) X(Q4_0) X(Q4_1) X(Q5_0) X(Q5_1) X(Q8_0) X(Q4_K) X(Q5_K) X(Q6_K)
-#define QN_MM_OTHER_TYPES(X)                                                                                     \
-    X(Q8_1)                                                                                                      \
-    X(Q2_K) X(Q3_K) X(Q8_K) X(IQ2_XXS) X(IQ2_XS) X(IQ3_XXS) X(IQ1_S) X(IQ4_NL) X(IQ3_S) X(IQ2_S) X(IQ4_XS) X(I8) \
-        X(I16) X(I32) X(I64) X(F64) X(IQ1_M) X(TQ1_0) X(TQ2_0) X(MXFP4) X(NVFP4) X(Q1_0)
+#define QN_MM_OTHER_TYPES(X)                                                                                           \
+    X(Q8_1)                                                                                                            \
+    X(Q2_K)                                                                                                            \
+    X(Q3_K) X(Q8_K) X(IQ2_XXS) X(IQ2_XS) X(IQ3_XXS) X(IQ1_S) X(IQ4_NL) X(IQ3_S) X(IQ2_S) X(IQ4_XS) X(I8) X(I16) X(I32) \
+        X(I64) X(F64) X(IQ1_M) X(TQ1_0) X(TQ2_0) X(MXFP4) X(NVFP4) X(Q1_0)
 
 /* Elements that kernels decode at a time: a whole number of blocks of every type. */
 #define QN_MM_CHUNK 256

@@ -26,8 +26,8 @@ qn_status qn_gemma_read_pattern(const qn_gguf *g, qn_hparams *hp, qn_error *err)
         }
         period = flag == 0 && period == 0 ? i + 1 : period;
         if (period != 0 && (flag == 0) != ((i + 1) % period == 0)) {
-            return qn_fail(err, QN_EUNSUPPORTED, "%s: layer %llu breaks the period of %llu", key,
-                           (unsigned long long)i, (unsigned long long)period);
+            return qn_fail(err, QN_EUNSUPPORTED, "%s: layer %llu breaks the period of %llu", key, (unsigned long long)i,
+                           (unsigned long long)period);
         }
     }
     hp->window_pattern = (uint32_t)period;

@@ -5,8 +5,8 @@
  * AVX-512 scales and adds to the running sums, 16 registers of 16 rows. The tile unit works ahead, by two blocks or
  * one, because the vectors cannot read what it stores before that has reached the cache.
  *
- * Blocks whose halves have scales of their own (H6) are multiplied half by half. Their packer makes the quants signed, which
- * the tile unit takes as they are.
+ * Blocks whose halves have scales of their own (H6) are multiplied half by half. Their packer makes the quants signed,
+ * which the tile unit takes as they are.
  *
  * The sums are those of the AVX-512 kernels to the bit: integers are exact, and floats are added in the same order.
  * SPDX-License-Identifier: MIT */
@@ -62,13 +62,17 @@ typedef int32_t sums[COLUMNS][QN_PANEL_ROWS];
         _tile_stored(tile_sum, (out), QN_PANEL_ROWS * 4);          \
     } while (0)
 
-/* The next column's place. In asm so that gcc does not keep a pointer for each column, which would not fit registers. */
+/* The next column's place. In asm so that gcc does not keep a pointer for each column, which would not fit registers.
+ */
 QN_INLINE void step(const char **p, size_t x_bytes)
 {
     __asm__("add %1, %0" : "+r"(*p) : "r"(x_bytes));
 }
 
-QN_INLINE __m512 broadcast(const char *p) { return _mm512_set1_ps(*(const float *)(const void *)p); }
+QN_INLINE __m512 broadcast(const char *p)
+{
+    return _mm512_set1_ps(*(const float *)(const void *)p);
+}
 
 /* acc += sum * (d * x.d) [+ m * x.s] for one block of every column. x_d, x_s: the first column's. */
 QN_INLINE void add_block(const sums *sum, const float *scales, bool has_minima, const char *x_d, const char *x_s,
@@ -86,40 +90,40 @@ QN_INLINE void add_block(const sums *sum, const float *scales, bool has_minima, 
     }
 }
 
-#define DEFINE_COLUMNS(name, tile_type, has_minima, dp)                                                              \
-    QN_INLINE void name(const void *panel, size_t n_rows, size_t n_k, const char *x, size_t x_bytes, float *y,       \
-                        size_t ldy)                                                                                  \
-    {                                                                                                                \
-        const tile_type *t = panel;                                                                                  \
-        size_t n_blocks = n_k / BLOCK;                                                                               \
-        const char *x_d = (const char *)qn_a8_d(x, n_k), *x_s = (const char *)qn_a8_s(x, n_k);                       \
-        _Alignas(64) sums sum[4];                                                                                    \
-        __m512 acc[COLUMNS];                                                                                         \
-        for (int c = 0; c < COLUMNS; c++) {                                                                          \
-            acc[c] = _mm512_setzero_ps();                                                                            \
-        }                                                                                                            \
-        MULTIPLY(TILE_SUM_A, TILE_X, TILE_W, dp, t[0].q, x, x_bytes, sum[0]);                                        \
-        if (n_blocks > 1) {                                                                                          \
-            MULTIPLY(TILE_SUM_B, TILE_X, TILE_W, dp, t[1].q, x + BLOCK, x_bytes, sum[1]);                            \
-        }                                                                                                            \
-        for (size_t b = 0; b < n_blocks; b += 2, x_d += 2 * sizeof(float), x_s += 2 * sizeof(float)) {               \
-            size_t next = b + 2;                                                                                     \
-            if (next < n_blocks) {                                                                                   \
-                MULTIPLY(TILE_SUM_A, TILE_X, TILE_W, dp, t[next].q, x + next * BLOCK, x_bytes, sum[next % 4]);       \
-            }                                                                                                        \
-            if (next + 1 < n_blocks) {                                                                               \
-                MULTIPLY(TILE_SUM_B, TILE_X, TILE_W, dp, t[next + 1].q, x + (next + 1) * BLOCK, x_bytes,             \
-                         sum[next % 4 + 1]);                                                                         \
-            }                                                                                                        \
-            add_block(&sum[b % 4], t[b].d, has_minima, x_d, x_s, x_bytes, acc);                                      \
-            if (b + 1 < n_blocks) {                                                                                  \
-                add_block(&sum[b % 4 + 1], t[b + 1].d, has_minima, x_d + sizeof(float), x_s + sizeof(float),         \
-                          x_bytes, acc);                                                                             \
-            }                                                                                                        \
-        }                                                                                                            \
-        for (int c = 0; c < COLUMNS; c++) {                                                                          \
-            _mm512_mask_storeu_ps(y + (size_t)c * ldy, (__mmask16)((1u << n_rows) - 1), acc[c]);                     \
-        }                                                                                                            \
+#define DEFINE_COLUMNS(name, tile_type, has_minima, dp)                                                               \
+    QN_INLINE void name(const void *panel, size_t n_rows, size_t n_k, const char *x, size_t x_bytes, float *y,        \
+                        size_t ldy)                                                                                   \
+    {                                                                                                                 \
+        const tile_type *t = panel;                                                                                   \
+        size_t n_blocks = n_k / BLOCK;                                                                                \
+        const char *x_d = (const char *)qn_a8_d(x, n_k), *x_s = (const char *)qn_a8_s(x, n_k);                        \
+        _Alignas(64) sums sum[4];                                                                                     \
+        __m512 acc[COLUMNS];                                                                                          \
+        for (int c = 0; c < COLUMNS; c++) {                                                                           \
+            acc[c] = _mm512_setzero_ps();                                                                             \
+        }                                                                                                             \
+        MULTIPLY(TILE_SUM_A, TILE_X, TILE_W, dp, t[0].q, x, x_bytes, sum[0]);                                         \
+        if (n_blocks > 1) {                                                                                           \
+            MULTIPLY(TILE_SUM_B, TILE_X, TILE_W, dp, t[1].q, x + BLOCK, x_bytes, sum[1]);                             \
+        }                                                                                                             \
+        for (size_t b = 0; b < n_blocks; b += 2, x_d += 2 * sizeof(float), x_s += 2 * sizeof(float)) {                \
+            size_t next = b + 2;                                                                                      \
+            if (next < n_blocks) {                                                                                    \
+                MULTIPLY(TILE_SUM_A, TILE_X, TILE_W, dp, t[next].q, x + next * BLOCK, x_bytes, sum[next % 4]);        \
+            }                                                                                                         \
+            if (next + 1 < n_blocks) {                                                                                \
+                MULTIPLY(TILE_SUM_B, TILE_X, TILE_W, dp, t[next + 1].q, x + (next + 1) * BLOCK, x_bytes,              \
+                         sum[next % 4 + 1]);                                                                          \
+            }                                                                                                         \
+            add_block(&sum[b % 4], t[b].d, has_minima, x_d, x_s, x_bytes, acc);                                       \
+            if (b + 1 < n_blocks) {                                                                                   \
+                add_block(&sum[b % 4 + 1], t[b + 1].d, has_minima, x_d + sizeof(float), x_s + sizeof(float), x_bytes, \
+                          acc);                                                                                       \
+            }                                                                                                         \
+        }                                                                                                             \
+        for (int c = 0; c < COLUMNS; c++) {                                                                           \
+            _mm512_mask_storeu_ps(y + (size_t)c * ldy, (__mmask16)((1u << n_rows) - 1), acc[c]);                      \
+        }                                                                                                             \
     }
 
 DEFINE_COLUMNS(columns_u8, qn_panel_u8, true, _tile_dpbsud)
@@ -145,7 +149,8 @@ QN_INLINE void add_halves(const sums sum[2], const qn_panel_h8 *t, const char *x
 QN_INLINE void multiply_halves(const qn_panel_h8 *t, const char *x, size_t x_bytes, sums sum[2])
 {
     MULTIPLY(TILE_SUM_A, TILE_X_HALF, TILE_W_HALF, _tile_dpbssd, t->q, x, x_bytes, sum[0]);
-    MULTIPLY(TILE_SUM_B, TILE_X_HALF, TILE_W_HALF, _tile_dpbssd, t->q[QN_PANEL_STEPS / 2], x + BLOCK / 2, x_bytes, sum[1]);
+    MULTIPLY(TILE_SUM_B, TILE_X_HALF, TILE_W_HALF, _tile_dpbssd, t->q[QN_PANEL_STEPS / 2], x + BLOCK / 2, x_bytes,
+             sum[1]);
 }
 
 QN_INLINE void columns_h6(const void *panel, size_t n_rows, size_t n_k, const char *x, size_t x_bytes, int n_cols,
@@ -171,8 +176,8 @@ QN_INLINE void columns_h6(const void *panel, size_t n_rows, size_t n_k, const ch
     }
 }
 
-void qn_panel_h6_amx(const void *panel, size_t n_rows, size_t n_k, const void *x, size_t x_bytes, size_t n_cols, float *y,
-                     size_t ldy)
+void qn_panel_h6_amx(const void *panel, size_t n_rows, size_t n_k, const void *x, size_t x_bytes, size_t n_cols,
+                     float *y, size_t ldy)
 {
     const char *xc = x;
     configure(COLUMNS);
@@ -198,21 +203,21 @@ void qn_make_panel_signed(void *panel, size_t n_k)
 }
 
 /* Columns that do not fill a tile go to `rest`, which gives the same bits. */
-#define DEFINE_PANEL(name, columns, rest)                                                                          \
+#define DEFINE_PANEL(name, columns, rest)                                                                           \
     void name(const void *panel, size_t n_rows, size_t n_k, const void *x, size_t x_bytes, size_t n_cols, float *y, \
-              size_t ldy)                                                                                          \
-    {                                                                                                              \
-        const char *xc = x;                                                                                        \
-        if (n_cols >= COLUMNS) {                                                                                   \
-            configure(COLUMNS);                                                                                    \
-            for (; n_cols >= COLUMNS; n_cols -= COLUMNS, y += COLUMNS * ldy, xc += COLUMNS * x_bytes) {            \
-                columns(panel, n_rows, n_k, xc, x_bytes, y, ldy);                                                  \
-            }                                                                                                      \
-            _tile_release(); /* else every switch of threads saves 8 KiB */                                        \
-        }                                                                                                          \
-        if (n_cols != 0) {                                                                                         \
-            rest(panel, n_rows, n_k, xc, x_bytes, n_cols, y, ldy);                                                 \
-        }                                                                                                          \
+              size_t ldy)                                                                                           \
+    {                                                                                                               \
+        const char *xc = x;                                                                                         \
+        if (n_cols >= COLUMNS) {                                                                                    \
+            configure(COLUMNS);                                                                                     \
+            for (; n_cols >= COLUMNS; n_cols -= COLUMNS, y += COLUMNS * ldy, xc += COLUMNS * x_bytes) {             \
+                columns(panel, n_rows, n_k, xc, x_bytes, y, ldy);                                                   \
+            }                                                                                                       \
+            _tile_release(); /* else every switch of threads saves 8 KiB */                                         \
+        }                                                                                                           \
+        if (n_cols != 0) {                                                                                          \
+            rest(panel, n_rows, n_k, xc, x_bytes, n_cols, y, ldy);                                                  \
+        }                                                                                                           \
     }
 
 DEFINE_PANEL(qn_panel_u8_amx, columns_u8, qn_panel_u8_avx512vnni)

@@ -3,10 +3,10 @@
 
 void qn_fill_mm_avx512vnni(qn_kernels *k)
 {
-#define SET(T)                                               \
-    k->mm[QN_TYPE_##T].one = qn_one_##T##_avx512vnni;        \
-    k->mm[QN_TYPE_##T].few = qn_few_##T##_avx512vnni;        \
-    k->mm[QN_TYPE_##T].few_max = QN_ROWS_FEW_MAX;            \
+#define SET(T)                                        \
+    k->mm[QN_TYPE_##T].one = qn_one_##T##_avx512vnni; \
+    k->mm[QN_TYPE_##T].few = qn_few_##T##_avx512vnni; \
+    k->mm[QN_TYPE_##T].few_max = QN_ROWS_FEW_MAX;     \
     k->mm[QN_TYPE_##T].panel = qn_panel_u8_avx512vnni;
     QN_MM_A8_TYPES(SET)
 #undef SET

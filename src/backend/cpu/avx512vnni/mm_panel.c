@@ -125,7 +125,7 @@ QN_INLINE void panel_of(const void *panel, size_t n_rows, size_t n_k, const void
     }
 }
 
-#define DEFINE(name, kind)                                                                                      \
+#define DEFINE(name, kind)                                                                                         \
     void qn_panel_##name##_avx512vnni(const void *panel, size_t n_rows, size_t n_k, const void *x, size_t x_bytes, \
                                       size_t n_cols, float *y, size_t ldy)                                         \
     {                                                                                                              \

@@ -1,5 +1,5 @@
-/* Bodies of one-column and few-column products over rows in place, written once for all block formats: a format gives an
- * unpacker of eight blocks of 32, and gets `one` and `few`.
+/* Bodies of one-column and few-column products over rows in place, written once for all block formats: a format gives
+ * an unpacker of eight blocks of 32, and gets `one` and `few`.
  *
  * Two blocks share a register. Products of a block's bytes are summed by fours in vpdpbusd, turned to floats, scaled by
  * their block's scale and added, lane by lane; lanes are added up once a row. So no sum inside a block is horizontal.
@@ -114,28 +114,29 @@ QN_INLINE void qn_rows_product(qn_rows_unpack_fn *unpack, size_t group_bytes, qn
 }
 
 /* Defines qn_one_<T>_avx512vnni and qn_few_<T>_avx512vnni. */
-#define QN_ROWS_DEFINE(T, unpack, group_bytes, spread)                                                               \
-    void qn_one_##T##_avx512vnni(const uint8_t *w, size_t row_bytes, size_t n_rows, size_t n_k, const void *x, float *y) \
-    {                                                                                                                \
-        qn_rows_product(unpack, group_bytes, spread, w, row_bytes, n_rows, n_k, x, 0, 1, y, 0);                      \
-    }                                                                                                                \
-    void qn_few_##T##_avx512vnni(const uint8_t *w, size_t row_bytes, size_t n_rows, size_t n_k, const void *x,       \
-                                 size_t x_bytes, size_t n_cols, float *y, size_t ldy)                                \
-    {                                                                                                                \
-        switch (n_cols) {                                                                                            \
-        case 1:                                                                                                      \
-            qn_rows_product(unpack, group_bytes, spread, w, row_bytes, n_rows, n_k, x, x_bytes, 1, y, ldy);          \
-            break;                                                                                                   \
-        case 2:                                                                                                      \
-            qn_rows_product(unpack, group_bytes, spread, w, row_bytes, n_rows, n_k, x, x_bytes, 2, y, ldy);          \
-            break;                                                                                                   \
-        case 3:                                                                                                      \
-            qn_rows_product(unpack, group_bytes, spread, w, row_bytes, n_rows, n_k, x, x_bytes, 3, y, ldy);          \
-            break;                                                                                                   \
-        default:                                                                                                     \
-            qn_rows_product(unpack, group_bytes, spread, w, row_bytes, n_rows, n_k, x, x_bytes, 4, y, ldy);          \
-            break;                                                                                                   \
-        }                                                                                                            \
+#define QN_ROWS_DEFINE(T, unpack, group_bytes, spread)                                                         \
+    void qn_one_##T##_avx512vnni(const uint8_t *w, size_t row_bytes, size_t n_rows, size_t n_k, const void *x, \
+                                 float *y)                                                                     \
+    {                                                                                                          \
+        qn_rows_product(unpack, group_bytes, spread, w, row_bytes, n_rows, n_k, x, 0, 1, y, 0);                \
+    }                                                                                                          \
+    void qn_few_##T##_avx512vnni(const uint8_t *w, size_t row_bytes, size_t n_rows, size_t n_k, const void *x, \
+                                 size_t x_bytes, size_t n_cols, float *y, size_t ldy)                          \
+    {                                                                                                          \
+        switch (n_cols) {                                                                                      \
+        case 1:                                                                                                \
+            qn_rows_product(unpack, group_bytes, spread, w, row_bytes, n_rows, n_k, x, x_bytes, 1, y, ldy);    \
+            break;                                                                                             \
+        case 2:                                                                                                \
+            qn_rows_product(unpack, group_bytes, spread, w, row_bytes, n_rows, n_k, x, x_bytes, 2, y, ldy);    \
+            break;                                                                                             \
+        case 3:                                                                                                \
+            qn_rows_product(unpack, group_bytes, spread, w, row_bytes, n_rows, n_k, x, x_bytes, 3, y, ldy);    \
+            break;                                                                                             \
+        default:                                                                                               \
+            qn_rows_product(unpack, group_bytes, spread, w, row_bytes, n_rows, n_k, x, x_bytes, 4, y, ldy);    \
+            break;                                                                                             \
+        }                                                                                                      \
     }
 
 /* ---- loading ---- */

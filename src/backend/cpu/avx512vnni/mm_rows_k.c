@@ -5,7 +5,10 @@
 enum { Q4_K_BYTES = 144, Q5_K_BYTES = 176, Q45_SCALES = 4, Q45_REST = 16 };
 enum { Q6_K_BYTES = 210, Q6_HIGH = 128, Q6_SCALES = 192, Q6_D = 208 };
 
-QN_INLINE __m256i load_256(const uint8_t *p) { return _mm256_loadu_si256((const __m256i *)(const void *)p); }
+QN_INLINE __m256i load_256(const uint8_t *p)
+{
+    return _mm256_loadu_si256((const __m256i *)(const void *)p);
+}
 
 QN_INLINE __m256 bytes_to_ps(uint64_t bytes)
 {
@@ -63,8 +66,8 @@ QN_INLINE void unpack_q5_k(const uint8_t *p, size_t n_blocks, qn_rows_group *g)
     }
 }
 
-/* Each half of 128 elements: blocks 0 and 1 are the low nibbles of 2 x 32 bytes, 2 and 3 their high ones; the j-th block's
- * high bits are bits 2 j and 2 j + 1 of 32 bytes. */
+/* Each half of 128 elements: blocks 0 and 1 are the low nibbles of 2 x 32 bytes, 2 and 3 their high ones; the j-th
+ * block's high bits are bits 2 j and 2 j + 1 of 32 bytes. */
 QN_INLINE void unpack_q6_k(const uint8_t *p, size_t n_blocks, qn_rows_group *g)
 {
     (void)n_blocks;
@@ -76,10 +79,11 @@ QN_INLINE void unpack_q6_k(const uint8_t *p, size_t n_blocks, qn_rows_group *g)
         __m512i first = _mm512_sllv_epi64(high, _mm512_setr_epi64(4, 4, 4, 4, 2, 2, 2, 2));
         __m512i second = _mm512_srlv_epi64(high, _mm512_setr_epi64(0, 0, 0, 0, 2, 2, 2, 2));
         g->q[2 * half] = _mm512_or_si512(_mm512_and_si512(nibbles, low), _mm512_and_si512(first, pair));
-        g->q[2 * half + 1] = _mm512_or_si512(_mm512_and_si512(_mm512_srli_epi16(nibbles, 4), low),
-                                             _mm512_and_si512(second, pair));
+        g->q[2 * half + 1] =
+            _mm512_or_si512(_mm512_and_si512(_mm512_srli_epi16(nibbles, 4), low), _mm512_and_si512(second, pair));
     }
-    __m512 sc = _mm512_cvtepi32_ps(_mm512_cvtepi8_epi32(_mm_loadu_si128((const __m128i *)(const void *)(p + Q6_SCALES))));
+    __m512 sc =
+        _mm512_cvtepi32_ps(_mm512_cvtepi8_epi32(_mm_loadu_si128((const __m128i *)(const void *)(p + Q6_SCALES))));
     uint16_t d;
     memcpy(&d, p + Q6_D, sizeof(d));
     g->half_d = _mm512_mul_ps(_mm512_broadcastss_ps(_mm_cvtph_ps(_mm_cvtsi32_si128(d))), sc);

@@ -84,8 +84,8 @@ QN_INLINE void unpack_q4_1(const uint8_t *p, size_t n_blocks, qn_rows_group *g)
     /* the last block's d and m lie behind both: they take the place of four quants at the end of b */
     int32_t last = n_blocks == 8 ? qn_get_i32(p + 7 * Q4_1_BYTES) : 0;
     b = _mm512_mask_set1_epi32(b, 0x8000, last);
-    const __m512i at = _mm512_castsi256_si512(
-        _mm256_setr_epi16(0, 10, 20, 30, 40, 50, 60, 62, 1, 11, 21, 31, 41, 51, 61, 63));
+    const __m512i at =
+        _mm512_castsi256_si512(_mm256_setr_epi16(0, 10, 20, 30, 40, 50, 60, 62, 1, 11, 21, 31, 41, 51, 61, 63));
     set_d_and_m(_mm512_permutex2var_epi16(a, at, b), g);
 }
 
@@ -105,8 +105,8 @@ QN_INLINE void unpack_q5_1(const uint8_t *p, size_t n_blocks, qn_rows_group *g)
     split_and_add_fifth_bits(p, Q5_1_BYTES, 4, n_blocks, g);
     __m512i a = qn_load_part(p, 0, n_blocks, Q5_1_BYTES), b = qn_load_part(p, 64, n_blocks, Q5_1_BYTES);
     __m512i c = qn_load_part(p, 128, n_blocks, Q5_1_BYTES);
-    const __m512i first = _mm512_castsi256_si512(
-        _mm256_setr_epi16(0, 12, 24, 36, 48, 60, 0, 0, 1, 13, 25, 37, 49, 61, 0, 0));
+    const __m512i first =
+        _mm512_castsi256_si512(_mm256_setr_epi16(0, 12, 24, 36, 48, 60, 0, 0, 1, 13, 25, 37, 49, 61, 0, 0));
     const __m512i rest = _mm512_castsi256_si512(
         _mm256_setr_epi16(0, 1, 2, 3, 4, 5, 32 + 8, 32 + 20, 8, 9, 10, 11, 12, 13, 32 + 9, 32 + 21));
     set_d_and_m(_mm512_permutex2var_epi16(_mm512_permutex2var_epi16(a, first, b), rest, c), g);
@@ -117,7 +117,8 @@ QN_INLINE void unpack_q8_0(const uint8_t *p, size_t n_blocks, qn_rows_group *g)
     __m512i part[4];
     QN_UNROLL
     for (size_t i = 0; i < 4; i++) {
-        const uint8_t *a = block(p, Q8_0_BYTES, 2 * i, n_blocks) + 2, *b = block(p, Q8_0_BYTES, 2 * i + 1, n_blocks) + 2;
+        const uint8_t *a = block(p, Q8_0_BYTES, 2 * i, n_blocks) + 2,
+                      *b = block(p, Q8_0_BYTES, 2 * i + 1, n_blocks) + 2;
         __m256i low = _mm256_loadu_si256((const __m256i *)(const void *)a);
         __m256i high = _mm256_loadu_si256((const __m256i *)(const void *)b);
         __m512i v = _mm512_inserti64x4(_mm512_castsi256_si512(low), high, 1);
