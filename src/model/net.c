@@ -33,11 +33,13 @@ static qn_status find_vocab(const qn_gguf *g, qn_net *net, qn_error *err)
 
 static qn_status load(qn_net *net, const qn_gguf *g, qn_error *err)
 {
-    QN_TRY(qn_hparams_read(g, &net->hp, err));
-    net->arch = qn_arch_find(qn_str_of(net->hp.arch));
+    qn_str arch;
+    QN_TRY(qn_gguf_get_str(g, "general.architecture", &arch, err));
+    net->arch = qn_arch_find(arch);
     if (net->arch == NULL) {
-        return qn_fail(err, QN_EUNSUPPORTED, "general.architecture: '%s' is not known", net->hp.arch);
+        return qn_fail(err, QN_EUNSUPPORTED, "general.architecture: '%.*s' is not known", QN_STR_ARG(arch));
     }
+    QN_TRY(qn_hparams_read(g, &net->hp, err));
     QN_TRY(net->arch->read(g, &net->hp, err));
     QN_TRY(find_vocab(g, net, err));
     net->layers = qn_zalloc_array(net->budget, "weights", net->hp.n_layers, sizeof(*net->layers));

@@ -311,3 +311,24 @@ void qn_tiny_file(const qn_tiny_spec *spec, char *path)
     begin(&t, spec);
     end(&t, qn_gguf_write(t.writer, path, &err), &err);
 }
+
+qn_gguf_writer *qn_tiny_copy(const qn_gguf *g, const char *but_key, const char *but_tensor)
+{
+    qn_gguf_writer *w = NULL;
+    assert_int_equal(qn_gguf_writer_open(NULL, 0, &w, NULL), QN_OK);
+    for (size_t i = 0; i < qn_gguf_n_kv(g); i++) {
+        const qn_gguf_kv *kv = qn_gguf_kv_at(g, i);
+        if (but_key == NULL || !qn_str_is(kv->key, but_key)) {
+            qn_gguf_set_kv(w, kv);
+        }
+    }
+    for (size_t i = 0; i < qn_gguf_n_tensors(g); i++) {
+        const qn_gguf_tensor *t = qn_gguf_tensor_at(g, i);
+        if (but_tensor == NULL || !qn_str_is(t->name, but_tensor)) {
+            char name[QN_GGUF_MAX_NAME + 1];
+            snprintf(name, sizeof(name), "%.*s", (int)t->name.len, t->name.data);
+            qn_gguf_add_tensor(w, name, t->type, t->n_dims, t->ne, t->data);
+        }
+    }
+    return w;
+}

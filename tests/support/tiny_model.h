@@ -42,4 +42,8 @@ uint8_t *qn_tiny_bytes(const qn_tiny_spec *spec, size_t *n_bytes);
 /* The file under a fresh temporary path, which is written to path[0, 4096); for unlink(). */
 void qn_tiny_file(const qn_tiny_spec *spec, char *path);
 
+/* A writer with all that g holds but for one key and one tensor (NULL: none is left out), which a test then sets in its
+ * own way. g must outlive it. */
+qn_gguf_writer *qn_tiny_copy(const qn_gguf *g, const char *but_key, const char *but_tensor);
+
 #endif
