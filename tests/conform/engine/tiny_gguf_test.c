@@ -189,19 +189,21 @@ static void test_step_sizes_agree(void **state)
         for (int32_t i = 0; i < N_TOKENS; i++) {
             e.ids[i] = 3 + i * 31 % 280;
         }
-        comparison c = {.e = &e};
-        expect_ok(qn_session_open(m, &(qn_session_options){.n_ctx = 64, .kv_type = QN_KV_F32}, &s, &err), &err);
-        expect_ok(qn_seq_open(s, &q, &err), &err);
-        expect_ok(qn_seq_eval_each(q, e.ids, N_TOKENS, keep_row, &c, &err), &err);
-        qn_session_close(s);
-        double squares = 0.0;
-        for (size_t i = 0; i < N_TOKENS * e.n_vocab; i++) {
-            squares += (double)e.logits[i] * (double)e.logits[i];
+        for (int f16 = 0; f16 < 2; f16++) {
+            qn_session_options o = {.n_ctx = 64, .kv_type = f16 ? QN_KV_F16 : QN_KV_F32};
+            comparison c = {.e = &e};
+            expect_ok(qn_session_open(m, &o, &s, &err), &err);
+            expect_ok(qn_seq_open(s, &q, &err), &err);
+            expect_ok(qn_seq_eval_each(q, e.ids, N_TOKENS, keep_row, &c, &err), &err);
+            qn_session_close(s);
+            double squares = 0.0;
+            for (size_t i = 0; i < N_TOKENS * e.n_vocab; i++) {
+                squares += (double)e.logits[i] * (double)e.logits[i];
+            }
+            e.deviation = sqrt(squares / (double)(N_TOKENS * e.n_vocab));
+            assert_true(compare(m, &e, o.kv_type, 1) <= (f16 ? TOLERANCE_F16 : TOLERANCE_F32));
+            assert_true(compare(m, &e, o.kv_type, 7) <= (f16 ? TOLERANCE_F16 : TOLERANCE_F32));
         }
-        e.deviation = sqrt(squares / (double)(N_TOKENS * e.n_vocab));
-        assert_true(compare(m, &e, QN_KV_F32, 1) <= TOLERANCE_F32);
-        assert_true(compare(m, &e, QN_KV_F32, 7) <= TOLERANCE_F32);
-        assert_true(compare(m, &e, QN_KV_F16, 7) <= TOLERANCE_F16);
         qn_model_close(m);
         free(e.ids);
         free(e.logits);
