@@ -214,12 +214,16 @@ def measure_greedy(args, quern, peer, model):
 # ---- command line ----------------------------------------------------------------------------------------------------
 
 
+def program(text):
+    return pathlib.Path(text).absolute()  # a bare name would be looked for among the installed programs
+
+
 def parse_args():
     here = pathlib.Path(__file__).parent
     p = argparse.ArgumentParser(description="Compares quern and a peer with the exact result, and their greedy texts.")
-    p.add_argument("--quern", type=pathlib.Path, required=True, help="the program quern")
-    p.add_argument("--logits-tool", type=pathlib.Path, required=True, help="the build's oracle/logits_tool")
-    p.add_argument("--peer", type=pathlib.Path, required=True, help="peer_logits, linked to llama.cpp")
+    p.add_argument("--quern", type=program, required=True, help="the program quern")
+    p.add_argument("--logits-tool", type=program, required=True, help="the build's oracle/logits_tool")
+    p.add_argument("--peer", type=program, required=True, help="peer_logits, linked to llama.cpp")
     p.add_argument("--model", type=pathlib.Path, action="append", required=True, help="GGUF file; may be repeated")
     p.add_argument("--text", type=pathlib.Path, help="text for the KL divergence, read byte for byte")
     p.add_argument("--chunks", type=int, default=4, help=f"chunks of {CHUNK} tokens [4]")
@@ -229,7 +233,7 @@ def parse_args():
     p.add_argument("--gen", type=int, default=48, help="tokens of each text [48]")
     p.add_argument("--gap", type=float, default=0.1, help="difference of log-probabilities that is no tie [0.1]")
     p.add_argument("--peers", action="store_true", help="compare the peer with itself without flash attention too")
-    p.add_argument("--other-peer", type=pathlib.Path, help="peer_logits of another build to compare the peer with")
+    p.add_argument("--other-peer", type=program, help="peer_logits of another build to compare the peer with")
     p.add_argument("--isa", help="kernel set of quern [QUERN_ISA, else its best]")
     p.add_argument("--only", default=",".join(PARTS), help=f"parts, of {','.join(PARTS)} [all]")
     args = p.parse_args()
