@@ -8,6 +8,12 @@ void qn_binder_init(qn_binder *b, const qn_gguf *g, qn_weight *weights)
     *b = (qn_binder){.gguf = g, .weights = weights, .i_layer = -1};
 }
 
+/* Integers and doubles have decoders, for tables, but no model's weights are of these types. */
+static bool holds_weights(qn_type t)
+{
+    return t != QN_TYPE_I8 && t != QN_TYPE_I16 && t != QN_TYPE_I32 && t != QN_TYPE_I64 && t != QN_TYPE_F64;
+}
+
 static const qn_weight *bind(qn_binder *b, const char *name, const char *suffix, uint32_t n_in, uint32_t n_out,
                              uint32_t n_mats, bool is_vector, bool optional)
 {
@@ -31,6 +37,11 @@ static const qn_weight *bind(qn_binder *b, const char *name, const char *suffix,
         b->status = qn_fail(&b->error, QN_EFORMAT, "tensor '%s': shape %llu x %llu x %llu, expected %u x %u x %u", full,
                             (unsigned long long)t->ne[0], (unsigned long long)t->ne[1], (unsigned long long)t->ne[2],
                             n_in, n_out, n_mats);
+        return NULL;
+    }
+    if (!holds_weights(t->type)) {
+        b->status = qn_fail(&b->error, QN_EUNSUPPORTED, "tensor '%s': type %s is not one for weights", full,
+                            qn_type_name(t->type));
         return NULL;
     }
     if (is_vector && (t->type != QN_TYPE_F32 || (uintptr_t)t->data % sizeof(float) != 0)) {

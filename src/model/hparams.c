@@ -160,7 +160,7 @@ qn_status qn_hparams_read(const qn_gguf *g, qn_hparams *hp, qn_error *err)
     qn_str arch;
     *hp = (qn_hparams){0};
     QN_TRY(qn_gguf_get_str(g, "general.architecture", &arch, err));
-    if (arch.len == 0 || arch.len >= sizeof(hp->arch)) {
+    if (arch.len == 0 || arch.len >= sizeof(hp->arch) || memchr(arch.data, 0, arch.len) != NULL) {
         return qn_fail(err, QN_EUNSUPPORTED, "general.architecture: '%.*s' is not known", QN_STR_ARG(arch));
     }
     memcpy(hp->arch, arch.data, arch.len);
