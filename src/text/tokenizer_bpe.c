@@ -5,7 +5,8 @@
  * characters from U+0100 on. Spellings of control and user-defined tokens are plain text.
  *
  * A byte that has no token of its own (some vocabularies lack bytes that no UTF-8 text holds, some even control
- * characters) is left out, as the reference does: nothing in the vocabulary could stand for it.
+ * characters) keeps its neighbours from merging and is then left out, as in the reference: nothing in the vocabulary
+ * could stand for it.
  *
  * SPDX-License-Identifier: MIT */
 #include "text/tokenizer_int.h"
@@ -283,12 +284,9 @@ static qn_status encode_word(void *ctx, const char *word, size_t n)
         return QN_OK;
     }
     QN_TRY(qn_merge_reserve(run, n));
-    uint32_t n_symbols = 0;
+    uint32_t n_symbols = (uint32_t)n;
     for (size_t i = 0; i < n; i++) {
-        int32_t id = t->byte_ids[(uint8_t)word[i]];
-        if (id != QN_NO_ID) {
-            run->symbols[n_symbols++] = (qn_symbol){.id = id, .start = (uint32_t)i};
-        }
+        run->symbols[i] = (qn_symbol){.id = t->byte_ids[(uint8_t)word[i]], .start = (uint32_t)i};
     }
     QN_TRY(qn_merge(run, word, (uint32_t)n, &n_symbols, look_up));
     if (known == QN_WHOLE_UNKNOWN) {
@@ -296,7 +294,9 @@ static qn_status encode_word(void *ctx, const char *word, size_t n)
         atomic_store_explicit(&t->whole[whole], same ? QN_WHOLE_YES : QN_WHOLE_NO, memory_order_relaxed);
     }
     for (uint32_t i = 0; i < n_symbols; i++) {
-        qn_emit(run, run->symbols[i].id);
+        if (run->symbols[i].id != QN_NO_ID) {
+            qn_emit(run, run->symbols[i].id);
+        }
     }
     return QN_OK;
 }
