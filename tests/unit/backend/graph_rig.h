@@ -501,16 +501,4 @@ static inline void play(rig *r, machine *m, uint32_t n_steps, next_step_fn *next
     free_sequences(all);
 }
 
-static inline bool has_isa(const char *wanted)
-{
-    const char *isa;
-    bool usable;
-    for (size_t i = 0; qn_kernels_known(i, &isa, &usable); i++) {
-        if (strcmp(isa, wanted) == 0 && usable) {
-            return true;
-        }
-    }
-    return false;
-}
-
 #endif
