@@ -34,7 +34,7 @@ tsan: ## the short tests under the thread sanitizer
 
 .PHONY: fuzz
 fuzz: ## each fuzzer for T seconds, or only those of F="reader_fuzz ..."
-	@scripts/build fuzz
+	@scripts/build fuzz fuzzers
 	@scripts/fuzz $(T) $(F)
 
 .PHONY: oracle-torch

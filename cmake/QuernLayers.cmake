@@ -5,6 +5,10 @@ set(QN_LAYERS "")
 # Sources of an instruction set's folder get its flags; the rest of the program runs on the plainest x86-64.
 function(qn_isa_flags target folder)
     file(GLOB isa_sources CONFIGURE_DEPENDS ${folder}/*.c)
+    if(QUERN_FUZZ)
+        # No fuzzer feeds kernels, and clang takes minutes to instrument them.
+        list(APPEND ARGN -fno-sanitize=all)
+    endif()
     if(isa_sources)
         set_source_files_properties(${isa_sources} PROPERTIES COMPILE_OPTIONS "${ARGN}")
     endif()
