@@ -294,6 +294,75 @@ qn_status qn_stream_push(qn_stream *st, int32_t id, const char **text, size_t *n
 /* Ends the stream: text held back as a possible stop comes out; a cut character becomes one U+FFFD. */
 qn_status qn_stream_finish(qn_stream *st, const char **text, size_t *n_bytes, qn_error *err);
 
+/* ---- chat: conversations to prompts, answers to messages ------------------------------------------ */
+
+typedef struct qn_chat qn_chat;     /* a chat template and what its marks mean; any thread may use it */
+typedef struct qn_prompt qn_prompt; /* one rendered conversation */
+typedef struct qn_answer_reader qn_answer_reader;
+
+typedef struct qn_chat_options {
+    const char *source; /* Jinja text in place of the file's tokenizer.chat_template; NULL: the file's */
+    size_t source_bytes;
+    const char *name; /* which of the file's named templates ("tool_use"); NULL: the unnamed one */
+} qn_chat_options;
+
+void qn_chat_options_init(qn_chat_options *o);
+
+/* m may be NULL when o->source is given: then there are no bos and eos tokens but those in the conversation's JSON.
+ * QN_ENOTFOUND: the file has no such template; QN_EFORMAT: err has the template's line. */
+qn_status qn_chat_open(qn_runtime *rt, const qn_model *m, const qn_chat_options *o, qn_chat **out, qn_error *err);
+void qn_chat_close(qn_chat *c);
+
+/* The marks that were found in the template, as one JSON object; owned by c. */
+const char *qn_chat_describe(const qn_chat *c);
+
+/* Renders a conversation: a JSON object of template variables: "messages", "tools", "add_generation_prompt" and any
+ * other. bos_token and eos_token are the model's unless it holds them. In "tool_calls", "arguments" that are a string of JSON become
+ * what they spell, as templates expect. QN_EFORMAT: not such JSON (line and column), or the template's own error
+ * (its line and message). */
+qn_status qn_chat_render(const qn_chat *c, const char *json, size_t n_bytes, qn_prompt **out, qn_error *err);
+void qn_prompt_close(qn_prompt *p);
+
+/* UTF-8, owned by p, followed by a NUL that is not counted. n_bytes may be NULL. */
+const char *qn_prompt_text(const qn_prompt *p, size_t *n_bytes);
+
+/* Ids as for qn_tokenize(). Special tokens that the template spells are those tokens; in what came from the
+ * conversation they are text, unless flags has QN_TEXT_PARSE_SPECIAL. With QN_TEXT_ADD_SPECIAL there is exactly one BOS
+ * (if the model wants one), whether the template prints it or not. */
+qn_status qn_prompt_tokenize(const qn_prompt *p, const qn_model *m, unsigned flags, int32_t *ids, size_t cap,
+                             size_t *n_ids, qn_error *err);
+
+typedef enum qn_answer_part {
+    QN_ANSWER_CONTENT,
+    QN_ANSWER_REASONING,
+    QN_ANSWER_CALL,      /* a tool call begins: the function's name */
+    QN_ANSWER_CALL_ID,   /* its id, in templates that have one; right after QN_ANSWER_CALL */
+    QN_ANSWER_ARGUMENTS, /* a piece of its arguments, which together are one JSON object */
+    QN_ANSWER_CALL_END,  /* the call is whole; no text */
+} qn_answer_part;
+
+/* i_call counts calls from 0. text is not NUL-terminated. A return other than 0 ends the call with QN_EABORTED. */
+typedef int qn_answer_fn(void *ctx, qn_answer_part part, uint32_t i_call, const char *text, size_t n_bytes);
+
+typedef struct qn_answer_reader_options {
+    const char *tools; /* JSON: OpenAI's list of tools, or NULL */
+    size_t tools_bytes;
+    bool no_calls;       /* nothing is a tool call */
+    bool keep_reasoning; /* reasoning stays in the content, as it was written */
+} qn_answer_reader_options;
+
+void qn_answer_reader_options_init(qn_answer_reader_options *o);
+
+/* Reads the answer to p (whose end tells whether the answer begins inside reasoning). o may be NULL. c must outlive
+ * the reader. The text to push has special tokens spelled out: a stream with QN_TEXT_PARSE_SPECIAL gives it. */
+qn_status qn_answer_reader_open(const qn_chat *c, const qn_prompt *p, const qn_answer_reader_options *o,
+                                qn_answer_reader **out, qn_error *err);
+void qn_answer_reader_close(qn_answer_reader *a);
+qn_status qn_answer_reader_push(qn_answer_reader *a, const char *text, size_t n_bytes, qn_answer_fn *fn, void *ctx,
+                                qn_error *err);
+/* The answer is over. *cut: it ended inside reasoning or a call. */
+qn_status qn_answer_reader_finish(qn_answer_reader *a, qn_answer_fn *fn, void *ctx, bool *cut, qn_error *err);
+
 #ifdef __cplusplus
 }
 #endif
