@@ -1,13 +1,14 @@
 /* The inside of the tokenizers. What they share is in this header; one file holds one job:
  *
- *     tokenizer.c          the public calls: opening, special tokens in a text, decoding
- *     tokenizer_vocab.c    tokenizer.ggml.*: pieces, kinds, special ids, the end-of-generation set
- *     tokenizer_pieces.c   from a piece's spelling to its id
- *     tokenizer_special.c  special tokens spelled in a text
- *     tokenizer_merge.c    merging neighbours by priority, the loop that both kinds of BPE share
- *     tokenizer_bpe.c      model "gpt2": byte-level BPE with a list of merges
- *     tokenizer_pre.c      its pre-tokenizers: a table of patterns
- *     tokenizer_spm.c      model "llama": SentencePiece BPE by scores
+ *     tokenizer.c            the public calls: opening, special tokens in a text, decoding
+ *     tokenizer_vocab.c      tokenizer.ggml.*: pieces, kinds, special ids, the end-of-generation set
+ *     tokenizer_pieces.c     from a piece's spelling to its id
+ *     tokenizer_special.c    special tokens spelled in a text
+ *     tokenizer_merge.c      merging neighbours by priority, the loop that both kinds of BPE share
+ *     tokenizer_bpe.c        model "gpt2": byte-level BPE with a list of merges
+ *     tokenizer_pre.c        its pre-tokenizers: cutting by patterns
+ *     tokenizer_pre_kinds.c  the table of patterns, by kind
+ *     tokenizer_spm.c        model "llama": SentencePiece BPE by scores
  *
  * A further algorithm is one more file with a qn_tokenizer_ops, named in the list in tokenizer.c.
  *
@@ -202,8 +203,18 @@ bool qn_pre_adds_bos(const qn_pre *p);
 /* Calls word() for each word of text, in order; stops at the first failure. */
 typedef qn_status qn_pre_word(void *ctx, const char *word, size_t n);
 qn_status qn_pre_split(const qn_pre *p, const char *text, size_t n, qn_pre_word *word, void *ctx);
-/* The i-th kind of the table and its patterns, for tests: the names and up to QN_PRE_PATTERNS patterns. */
+
+/* tokenizer_pre_kinds.c */
 #define QN_PRE_PATTERNS 6
+typedef struct qn_pre_kind {
+    const char *names; /* values of tokenizer.ggml.pre, a space around each */
+    const char *patterns[QN_PRE_PATTERNS];
+    bool ignores_merges; /* a word that is a token is that token */
+    bool adds_bos;       /* when tokenizer.ggml.add_bos_token is missing */
+} qn_pre_kind;
+/* The kind of a name, of "default" for an empty one. NULL: no such kind. */
+const qn_pre_kind *qn_pre_kind_find(qn_str name);
+/* The i-th kind of the table and its patterns, for tests: the names and up to QN_PRE_PATTERNS patterns. */
 bool qn_pre_kind_at(size_t i, const char **names, const char *const **patterns);
 
 #endif
