@@ -1,10 +1,12 @@
 # tests/unit/<layer>/<noun>_test.c and tests/conform/<layer>/<noun>_test.c each become a program that links that layer
 # and cmocka, and a ctest of the same name. Labels: unit or conform, the layer, and `short` unless the file's
 # name ends in _long_test.c (the sanitizer runs take the short ones). A file *_pcre_test.c has PCRE2 as its judge: it
-# links it and sees QN_HAVE_PCRE2 where it is installed, and says that it skips where it is not.
+# links it and sees QN_HAVE_PCRE2 where it is installed, and says that it skips where it is not. So have
+# *_utf8proc_test.c utf8proc and QN_HAVE_UTF8PROC.
 find_package(PkgConfig REQUIRED)
 pkg_check_modules(CMOCKA REQUIRED IMPORTED_TARGET cmocka)
 pkg_check_modules(PCRE2 IMPORTED_TARGET libpcre2-8)
+pkg_check_modules(UTF8PROC IMPORTED_TARGET libutf8proc)
 
 add_library(quern_test_support STATIC ${CMAKE_SOURCE_DIR}/tests/support/test.c)
 target_include_directories(quern_test_support PUBLIC ${CMAKE_SOURCE_DIR}/tests/support ${CMAKE_SOURCE_DIR}/src
@@ -36,6 +38,10 @@ function(qn_tests kind)
         if(noun MATCHES "_pcre_test$" AND PCRE2_FOUND)
             target_link_libraries(${target} PRIVATE PkgConfig::PCRE2)
             target_compile_definitions(${target} PRIVATE QN_HAVE_PCRE2)
+        endif()
+        if(noun MATCHES "_utf8proc_test$" AND UTF8PROC_FOUND)
+            target_link_libraries(${target} PRIVATE PkgConfig::UTF8PROC)
+            target_compile_definitions(${target} PRIVATE QN_HAVE_UTF8PROC)
         endif()
         set_target_properties(${target} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
         add_test(NAME ${kind}/${layer}/${noun} COMMAND ${target} WORKING_DIRECTORY ${CMAKE_BINARY_DIR})
