@@ -58,7 +58,9 @@ typedef struct qn_value {
 
 enum {
     QN_VF_SAFE = 1, /* string: escaped already (the filters safe and escape) */
-    QN_VF_VIEW = 2, /* iterator: dict.keys(), values(), items(): may be walked again, has a length */
+    QN_VF_VIEW = 2, /* iterator: dict.keys(), values(), items(), range(): may be walked again, has a length */
+    QN_VF_HINT = 4, /* undefined: u.name is the whole text of the error, not a name */
+    QN_VF_GROUP = 8, /* tuple of two: what groupby gives, with the attributes grouper and list */
 };
 
 /* A string: valid UTF-8. Indexes in the language count characters. */
@@ -72,6 +74,8 @@ struct qn_vstr {
 struct qn_vlist {
     qn_value *items;
     uint32_t n, cap;
+    const char *type;  /* iterator: Python's name of its kind ("generator", "dict_items", "range"), never NULL */
+    int64_t range[3];  /* of a range: start, stop, step */
 };
 
 typedef struct qn_args { /* of a call */
@@ -150,6 +154,8 @@ static inline qn_value qn_vbool(bool b) { return (qn_value){.kind = QN_V_BOOL, .
 static inline qn_value qn_vint(int64_t i) { return (qn_value){.kind = QN_V_INT, .u.i = i}; }
 static inline qn_value qn_vfloat(double f) { return (qn_value){.kind = QN_V_FLOAT, .u.f = f}; }
 qn_value qn_vundefined(qn_run *run, qn_str name); /* copies the name */
+/* Fails as any use of the undefined value a does: "'x' is undefined", or what a's text says. */
+qn_status qn_vundefined_fail(qn_run *run, qn_value a);
 
 qn_status qn_vlist_new(qn_run *run, qn_vkind kind, uint32_t cap, qn_value *out); /* list, tuple or iterator; empty */
 qn_status qn_vlist_push(qn_run *run, qn_vlist *l, qn_value x);
@@ -171,7 +177,9 @@ qn_status qn_vnegate(qn_run *run, qn_value a, bool minus, qn_value *out); /* -a,
 qn_status qn_vconcat(qn_run *run, const qn_value *parts, uint32_t n, qn_value *out); /* a ~ b ~ ... */
 bool qn_vtruth(qn_value a);
 qn_status qn_vequal(qn_run *run, qn_value a, qn_value b, bool *out);
-qn_status qn_vcompare(qn_run *run, qn_value a, qn_value b, int *out); /* < 0, 0, > 0; fails on kinds without an order */
+/* < 0, 0, > 0, or QN_UNORDERED, of which every order is false: one is not a number. Fails on kinds without an order. */
+qn_status qn_vcompare(qn_run *run, qn_value a, qn_value b, int *out);
+#define QN_UNORDERED 2
 qn_status qn_vcontains(qn_run *run, qn_value container, qn_value x, bool *out); /* x in container */
 qn_status qn_vlength(qn_run *run, qn_value a, uint32_t *out);
 /* a[key], and a.name. Missing: UNDEFINED, no failure. Attributes: dict members and methods, nothing else. */
@@ -182,6 +190,7 @@ qn_status qn_vslice(qn_run *run, qn_value a, qn_value from, qn_value to, qn_valu
 /* What a loop walks: characters of a string, keys of a dict, items. The list may be a's own: do not change it.
  * An iterator is used up by it. */
 qn_status qn_viterate(qn_run *run, qn_value a, const qn_vlist **out);
+/* A function, or an object whose attribute function answers to "__call__" with one (templates cannot ask for it). */
 qn_status qn_vcall(qn_run *run, qn_value callee, const qn_args *args, qn_value *out);
 qn_status qn_vstr_of(qn_run *run, qn_value a, qn_value *out);  /* str(a): what is printed */
 qn_status qn_vrepr_of(qn_run *run, qn_value a, qn_value *out); /* repr(a) */
