@@ -58,6 +58,12 @@ _Static_assert(sizeof(block) == 64, "the caller's bytes must be aligned to 64");
 
 static _Atomic uint64_t fail_at, n_live, n_allocations;
 
+/* This thread's last request, when a ceiling refused it; else budget is NULL. */
+static _Thread_local struct {
+    const qn_budget *budget;
+    uint64_t bytes;
+} refused;
+
 /* ---- budgets ---- */
 
 qn_status qn_budget_open(uint64_t limit_bytes, qn_budget **out)
@@ -125,6 +131,8 @@ static qn_status charge(qn_budget *b, uint32_t i_owner, uint64_t bytes)
     uint64_t sum;
     do {
         if (!qn_add_u64(used, bytes, &sum) || (b->limit != 0 && sum > b->limit)) {
+            refused.budget = b;
+            refused.bytes = bytes;
             return QN_EBUDGET;
         }
     } while (!atomic_compare_exchange_weak_explicit(&b->used, &used, sum, memory_order_relaxed, memory_order_relaxed));
@@ -199,10 +207,12 @@ static void canary_check(const block *k)
 static void *take(qn_budget *b, uint32_t i_owner, size_t bytes, bool zeroed)
 {
     size_t total;
+    refused.budget = NULL;
     if (must_fail() || !qn_add_size(bytes, sizeof(block) + CANARY_BYTES, &total) || total > PTRDIFF_MAX) {
         return NULL;
     }
     if (b != NULL && charge(b, i_owner, total) != QN_OK) {
+        refused.bytes = bytes;
         return NULL;
     }
     bool from_pages = zeroed && bytes >= PAGES_FROM;
@@ -291,6 +301,17 @@ qn_status qn_alloc_failure(const qn_budget *b, uint64_t bytes)
                  (!qn_add_u64(qn_budget_used(b), sizeof(block) + CANARY_BYTES, &sum) || !qn_add_u64(sum, bytes, &sum) ||
                   sum > b->limit);
     return above ? QN_EBUDGET : QN_ENOMEM;
+}
+
+bool qn_budget_refusal(const qn_budget *b, uint64_t *bytes, uint64_t *limit)
+{
+    if (refused.budget != b || b == NULL) {
+        return false;
+    }
+    refused.budget = NULL;
+    *bytes = refused.bytes;
+    *limit = b->limit;
+    return true;
 }
 
 /* ---- for tests ---- */

@@ -58,6 +58,10 @@ qn_status qn_gguf_open(const char *path, qn_budget *b, qn_gguf **out, qn_error *
 qn_status qn_gguf_open_memory(const void *data, size_t n_bytes, qn_budget *b, qn_gguf **out, qn_error *err);
 void qn_gguf_close(qn_gguf *g);
 
+/* Puts the file's name, without its folder, before the text of *err (if not NULL), as qn_gguf_open() does with its own
+ * failures. Returns status, so that a failure can be passed on with it. */
+qn_status qn_gguf_name_file(const char *path, qn_status status, qn_error *err);
+
 uint32_t qn_gguf_version(const qn_gguf *g);
 uint32_t qn_gguf_alignment(const qn_gguf *g); /* of the first part */
 uint32_t qn_gguf_n_shards(const qn_gguf *g);

@@ -126,6 +126,20 @@ static qn_status read_all(qn_gguf *g, const char *path, qn_error *err)
     return QN_OK;
 }
 
+/* Longer names keep their end, which tells parts and kinds of one model apart, and leave the text room. */
+#define NAME_BYTES 96
+
+qn_status qn_gguf_name_file(const char *path, qn_status status, qn_error *err)
+{
+    const char *slash = strrchr(path, '/'), *name = slash != NULL ? slash + 1 : path;
+    size_t name_bytes = strlen(name);
+    if (err == NULL) {
+        return status;
+    }
+    bool cut = name_bytes > NAME_BYTES;
+    return qn_fail(err, status, "%s%s: %s", cut ? "..." : "", cut ? name + name_bytes - NAME_BYTES : name, err->what);
+}
+
 qn_status qn_gguf_part_map(qn_gguf_part *p, const char *path, qn_error *err)
 {
     QN_TRY(qn_map_open(path, &p->map, err));
@@ -142,7 +156,10 @@ qn_status qn_gguf_open(const char *path, qn_budget *b, qn_gguf **out, qn_error *
     if (status == QN_OK) {
         status = read_all(g, path, err);
         if (qn_gguf_damaged(g)) { /* whatever else was found wrong follows from that */
-            status = qn_fail(err, QN_EDAMAGED, "%s: the file was cut short while it was read", path);
+            status = qn_fail(err, QN_EDAMAGED, "the file was cut short while it was read");
+        }
+        if (status != QN_OK) {
+            qn_gguf_name_file(path, status, err);
         }
     }
     if (status != QN_OK) {

@@ -165,6 +165,32 @@ static void test_limit(void **state)
     qn_budget_close(NULL);
 }
 
+static void test_refusals_are_told_once(void **state)
+{
+    (void)state;
+    uint64_t bytes = 0, limit = 0;
+    qn_budget *b = open_budget(10000), *other = open_budget(0);
+    assert_false(qn_budget_refusal(b, &bytes, &limit));
+    assert_null(qn_alloc(b, "kv", 20000));
+    assert_false(qn_budget_refusal(other, &bytes, &limit));
+    assert_true(qn_budget_refusal(b, &bytes, &limit));
+    assert_int_equal(bytes, 20000);
+    assert_int_equal(limit, 10000);
+    assert_false(qn_budget_refusal(b, &bytes, &limit));
+
+    assert_int_equal(qn_budget_charge(b, "weights", 10001), QN_EBUDGET);
+    assert_true(qn_budget_refusal(b, &bytes, &limit));
+    assert_int_equal(bytes, 10001);
+
+    assert_null(qn_alloc(b, "kv", 20000));
+    qn_alloc_fail_at(1);
+    assert_null(qn_alloc(b, "kv", 10)); /* not the ceiling's fault */
+    assert_false(qn_budget_refusal(b, &bytes, &limit));
+    assert_false(qn_budget_refusal(NULL, &bytes, &limit));
+    qn_budget_close(b);
+    qn_budget_close(other);
+}
+
 static void test_no_limit_still_counts(void **state)
 {
     (void)state;
@@ -355,6 +381,7 @@ int main(void)
         cmocka_unit_test(test_realloc_moves),
         cmocka_unit_test(test_untouched_zeros_take_no_memory),
         cmocka_unit_test(test_limit),
+        cmocka_unit_test(test_refusals_are_told_once),
         cmocka_unit_test(test_no_limit_still_counts),
         cmocka_unit_test(test_what_the_system_refuses_is_not_charged),
         cmocka_unit_test(test_owners),

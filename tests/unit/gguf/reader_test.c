@@ -387,8 +387,11 @@ static void file_cut_while_open(void **state)
     qn_gguf_close(g);
 
     assert_int_equal(qn_gguf_open(path, NULL, &g, &err), QN_EFORMAT);
-    assert_string_equal(err.what,
-                        "tensor 'weights': the file is cut short: at least 1048640 bytes expected, 4096 found");
+    char expected[QN_ERROR_TEXT];
+    snprintf(expected, sizeof(expected),
+             "%s: tensor 'weights': the file is cut short: at least 1048640 bytes expected, 4096 found",
+             strrchr(path, '/') + 1);
+    assert_string_equal(err.what, expected);
     unlink(path);
     free(b.data);
 }
@@ -408,6 +411,28 @@ static void paths_that_are_no_files(void **state)
     unlink(path);
 }
 
+static void errors_name_the_file(void **state)
+{
+    (void)state;
+    static const char fault[] = "llama.block_count: missing";
+    char path[400] = "/folder/", end[200];
+    qn_error err;
+    qn_fail(&err, QN_ENOTFOUND, "%s", fault);
+    assert_int_equal(qn_gguf_name_file("/folder/sub/a.gguf", QN_ENOTFOUND, &err), QN_ENOTFOUND);
+    assert_string_equal(err.what, "a.gguf: llama.block_count: missing");
+    assert_int_equal(err.code, QN_ENOTFOUND);
+    assert_int_equal(qn_gguf_name_file("a.gguf", QN_ENOMEM, NULL), QN_ENOMEM);
+
+    /* A name as long as names get leaves room for the fault. */
+    memset(path + 8, 'x', 250);
+    strcpy(path + 8 + 250, ".gguf");
+    qn_fail(&err, QN_ENOTFOUND, "%s", fault);
+    qn_gguf_name_file(path, QN_ENOTFOUND, &err);
+    snprintf(end, sizeof(end), "xxx.gguf: %s", fault);
+    assert_memory_equal(err.what, "...xxx", 6);
+    assert_string_equal(err.what + strlen(err.what) - strlen(end), end);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -420,6 +445,7 @@ int main(void)
         cmocka_unit_test(memory_has_its_owner),
         cmocka_unit_test(file_cut_while_open),
         cmocka_unit_test(paths_that_are_no_files),
+        cmocka_unit_test(errors_name_the_file),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
