@@ -18,6 +18,7 @@ typedef struct qn_verb {
     size_t max_rest;       /* arguments that are no options, at most */
     const char *summary;
     const char *examples;            /* whole lines */
+    const char *subject;             /* the word that says what to do, where there is one; help takes it too */
     int (*run)(const qn_options *o); /* returns the exit code, having printed its errors */
 } qn_verb;
 
@@ -31,8 +32,7 @@ int qn_verb_tokenize(const qn_options *o);
 int qn_verb_bench(const qn_options *o);
 int qn_verb_eval(const qn_options *o);
 
-/* To standard output. */
-void qn_help_program(void);
-void qn_help_verb(const qn_verb *verb);
+/* Help for a verb, or for the program (NULL), to standard output. False: it cannot be written. */
+bool qn_help(const qn_verb *verb, bool json);
 
 #endif

@@ -1,5 +1,6 @@
 /* Help, written from the verb table and the option table. SPDX-License-Identifier: MIT */
 #include "cli/cli.h"
+#include "cli/report.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -49,7 +50,7 @@ static void print_option(const qn_option *option)
     print_wrapped(text, QN_HELP_COLUMN);
 }
 
-void qn_help_program(void)
+static void help_program(void)
 {
     printf("quern %d.%d.%d grinds weights into tokens: it runs language models from GGUF files.\n\n"
            "usage: quern VERB [options]\n\n",
@@ -65,7 +66,7 @@ void qn_help_program(void)
     printf("\nExit codes: 0 done, 1 failed, 2 wrong usage, 130 interrupted.\n");
 }
 
-void qn_help_verb(const qn_verb *verb)
+static void help_verb(const qn_verb *verb)
 {
     printf("usage: quern %s [options]%s%s\n\n%s\n\noptions (in brackets the default, in parentheses the environment "
            "variable that may set it):\n",
@@ -76,4 +77,102 @@ void qn_help_verb(const qn_verb *verb)
         }
     }
     printf("\nexamples:\n%s", verb->examples);
+}
+
+/* ---- JSON --------------------------------------------------------------------------------------- */
+
+static void json_text(qn_json_writer *w, const char *key, const char *text)
+{
+    qn_json_key(w, key);
+    if (text != NULL) {
+        qn_json_cstring(w, text);
+    } else {
+        qn_json_null(w);
+    }
+}
+
+static void json_limit(qn_json_writer *w, const char *key, const qn_option *option, double limit)
+{
+    qn_json_key(w, key);
+    if (option->kind == QN_OPTION_REAL) {
+        qn_json_f64(w, limit);
+    } else {
+        qn_json_i64(w, limit >= 0x1p63 ? INT64_MAX : (int64_t)limit);
+    }
+}
+
+static void json_option(qn_json_writer *w, const qn_option *option)
+{
+    static const char *const kinds[] = {"flag", "text", "texts", "int", "ints", "real", "choice"};
+    char short_name[] = {option->short_name, '\0'};
+    qn_json_begin_object(w);
+    json_text(w, "name", option->name);
+    json_text(w, "short", option->short_name != 0 ? short_name : NULL);
+    json_text(w, "kind", kinds[option->kind]);
+    json_text(w, "value", option->metavar);
+    json_text(w, "default", option->fallback);
+    if (option->kind == QN_OPTION_INT || option->kind == QN_OPTION_INTS || option->kind == QN_OPTION_REAL) {
+        json_limit(w, "min", option, option->min);
+        json_limit(w, "max", option, option->max);
+    }
+    json_text(w, "environment", option->environment);
+    json_text(w, "help", option->help);
+    qn_json_end_object(w);
+}
+
+static void json_verb(qn_json_writer *w, const qn_verb *verb)
+{
+    qn_json_begin_object(w);
+    json_text(w, "verb", verb->name);
+    json_text(w, "arguments", verb->arguments);
+    json_text(w, "summary", verb->summary);
+    qn_json_key(w, "options");
+    qn_json_begin_array(w);
+    for (int id = 0; id < QN_OPTION_COUNT; id++) {
+        if (qn_option_table[id].verbs & verb->bit) {
+            json_option(w, &qn_option_table[id]);
+        }
+    }
+    qn_json_end_array(w);
+    json_text(w, "examples", verb->examples);
+    qn_json_end_object(w);
+}
+
+static void json_program(qn_json_writer *w)
+{
+    char version[24];
+    snprintf(version, sizeof(version), "%d.%d.%d", QN_VERSION_MAJOR, QN_VERSION_MINOR, QN_VERSION_PATCH);
+    qn_json_begin_object(w);
+    json_text(w, "version", version);
+    qn_json_key(w, "verbs");
+    qn_json_begin_array(w);
+    for (size_t i = 0; i < qn_n_verbs; i++) {
+        json_verb(w, &qn_verb_table[i]);
+    }
+    qn_json_end_array(w);
+    qn_json_end_object(w);
+}
+
+bool qn_help(const qn_verb *verb, bool json)
+{
+    if (!json) {
+        if (verb != NULL) {
+            help_verb(verb);
+        } else {
+            help_program();
+        }
+        return qn_report_flush();
+    }
+    qn_buf out;
+    qn_json_writer w;
+    qn_buf_init(&out, NULL, "help", 1 << 20);
+    qn_json_writer_init(&w, &out);
+    if (verb != NULL) {
+        json_verb(&w, verb);
+    } else {
+        json_program(&w);
+    }
+    bool ok = qn_report_json(&out);
+    qn_buf_free(&out);
+    return ok;
 }

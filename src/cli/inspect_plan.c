@@ -25,7 +25,42 @@ static qn_status open_all(planned *p, const qn_options *o, const char *path, qn_
     return qn_session_open(p->model, &session_options, &p->session, err);
 }
 
-static qn_status print(const planned *p, qn_error *err)
+/* The plan is text for people; a program gets its lines. */
+static bool print_json(const planned *p, qn_str text)
+{
+    qn_session_options options;
+    qn_session_get_options(p->session, &options);
+    qn_buf out;
+    qn_json_writer w;
+    qn_buf_init(&out, NULL, "inspect", SIZE_MAX / 2);
+    qn_json_writer_init(&w, &out);
+    qn_json_begin_object(&w);
+    qn_json_key(&w, "context");
+    qn_json_u64(&w, options.n_ctx);
+    qn_json_key(&w, "batch");
+    qn_json_u64(&w, options.n_batch);
+    qn_json_key(&w, "plan");
+    qn_json_begin_array(&w);
+    for (size_t at = 0; at < text.len;) {
+        const char *end = memchr(text.data + at, '\n', text.len - at);
+        size_t n = end != NULL ? (size_t)(end - text.data) - at : text.len - at;
+        qn_json_string(&w, (qn_str){text.data + at, n});
+        at += n + 1;
+    }
+    qn_json_end_array(&w);
+    qn_json_end_object(&w);
+    bool ok = qn_report_json(&out);
+    qn_buf_free(&out);
+    return ok;
+}
+
+static bool print_text(qn_str text)
+{
+    fwrite(text.data, 1, text.len, stdout);
+    return qn_report_flush();
+}
+
+static qn_status print(const planned *p, bool json, qn_error *err)
 {
     size_t n_bytes = 0;
     if (qn_session_plan_text(p->session, NULL, 0, &n_bytes, err) != QN_ERANGE) {
@@ -36,7 +71,8 @@ static qn_status print(const planned *p, qn_error *err)
         return qn_fail(err, QN_ENOMEM, "no memory for a plan of %zu bytes", n_bytes);
     }
     qn_status status = qn_session_plan_text(p->session, text, n_bytes, &n_bytes, err);
-    if (status == QN_OK && (fwrite(text, 1, n_bytes, stdout) != n_bytes || !qn_report_flush())) {
+    qn_str view = {text, n_bytes};
+    if (status == QN_OK && !(json ? print_json(p, view) : print_text(view))) {
         status = qn_fail(err, QN_EIO, "standard output: cannot be written");
     }
     qn_free(text);
@@ -49,7 +85,7 @@ int qn_inspect_plan(const qn_options *o, const char *path)
     qn_error err;
     qn_status status = open_all(&p, o, path, &err);
     if (status == QN_OK) {
-        status = print(&p, &err);
+        status = print(&p, qn_options_flag(o, QN_OPTION_ID_JSON), &err);
     }
     qn_session_close(p.session);
     qn_model_close(p.model);

@@ -6,6 +6,7 @@
 
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 const qn_verb qn_verb_table[] = {
@@ -13,26 +14,26 @@ const qn_verb qn_verb_table[] = {
      "  quern run \"Once upon a time\"\n"
      "  quern run -m model.gguf -f prompt.txt -n 200 --temp 0 --no-display-prompt\n"
      "  echo -n \"The capital of France is\" | quern run -f - --stop . --json\n",
-     qn_verb_run},
+     NULL, qn_verb_run},
     {"inspect", QN_VERB_INSPECT, "FILE", 1, "Shows what a GGUF file holds and how much memory it needs.",
      "  quern inspect model.gguf\n"
      "  quern inspect model.gguf -c 8192 --json\n"
      "  quern inspect model.gguf --plan\n",
-     qn_verb_inspect},
+     NULL, qn_verb_inspect},
     {"tokenize", QN_VERB_TOKENIZE, "[TEXT]", 1, "Turns text into token ids, or ids into text.",
      "  quern tokenize -m model.gguf \"Hello world\"\n"
      "  quern tokenize -m model.gguf -f book.txt --no-special --json\n"
      "  quern tokenize -m model.gguf --ids \"1 403 407\"\n",
-     qn_verb_tokenize},
+     NULL, qn_verb_tokenize},
     {"bench", QN_VERB_BENCH, "", 0, "Measures how fast the model reads and makes tokens on this machine.",
      "  quern bench -m model.gguf\n"
      "  quern bench -m model.gguf -p 512,2048 -n 0 -t 1,2,4 -r 3 --json\n"
      "  quern bench -m model.gguf -p 0 -n 64 -d 0,1024,4096\n",
-     qn_verb_bench},
+     NULL, qn_verb_bench},
     {"eval", QN_VERB_EVAL, "perplexity", 1, "Measures how well the model predicts a text.",
      "  quern eval perplexity -m model.gguf -f wiki.test.raw -c 512\n"
      "  quern eval perplexity -m model.gguf -f wiki.test.raw --chunks 20 --json\n",
-     qn_verb_eval},
+     "perplexity", qn_verb_eval},
 };
 const size_t qn_n_verbs = sizeof(qn_verb_table) / sizeof(qn_verb_table[0]);
 
@@ -63,23 +64,68 @@ static int unknown_verb(const char *name)
     return qn_report_usage(NULL, &err);
 }
 
+/* `help` and `version` take no options but this one; *argc and argv lose it. */
+static bool take_json(int *argc, char **argv)
+{
+    bool json = false;
+    int n = 0;
+    for (int i = 0; i < *argc; i++) {
+        if (strcmp(argv[i], "--json") == 0) {
+            json = true;
+        } else {
+            argv[n++] = argv[i];
+        }
+    }
+    *argc = n;
+    return json;
+}
+
 static int help(int argc, char **argv)
 {
-    if (argc > 1) {
-        qn_error err;
-        qn_fail(&err, QN_EINVAL, "help takes one verb");
-        return qn_report_usage(NULL, &err);
-    }
-    const qn_verb *verb = argc == 1 ? qn_verb_find(argv[0]) : NULL;
-    if (argc == 1 && verb == NULL && strcmp(argv[0], "help") != 0 && strcmp(argv[0], "version") != 0) {
+    qn_error err;
+    bool json = take_json(&argc, argv);
+    const qn_verb *verb = argc > 0 ? qn_verb_find(argv[0]) : NULL;
+    if (argc > 0 && verb == NULL && strcmp(argv[0], "help") != 0 && strcmp(argv[0], "version") != 0) {
         return unknown_verb(argv[0]);
     }
-    if (verb != NULL) {
-        qn_help_verb(verb);
-    } else {
-        qn_help_program();
+    /* What a verb is told to do may stand here too: "quern help eval perplexity". */
+    bool is_subject = argc == 2 && verb != NULL && verb->subject != NULL && strcmp(argv[1], verb->subject) == 0;
+    if (argc > 1 && !is_subject) {
+        qn_fail(&err, QN_EINVAL, "'%s' is one argument too many; help takes one verb", argv[1]);
+        return qn_report_usage(NULL, &err);
     }
+    return qn_help(verb, json) ? QN_EXIT_DONE : QN_EXIT_FAILED;
+}
+
+static int version(int argc, char **argv)
+{
+    bool json = take_json(&argc, argv);
+    if (argc > 0) {
+        qn_error err;
+        qn_fail(&err, QN_EINVAL, "'%s' is one argument too many; version takes --json at most", argv[0]);
+        return qn_report_usage(NULL, &err);
+    }
+    uint32_t v = qn_version();
+    printf(json ? "{\"version\":\"%u.%u.%u\"}\n" : "quern %u.%u.%u\n", (unsigned)(v >> 16), (unsigned)(v >> 8 & 0xFF),
+           (unsigned)(v & 0xFF));
     return QN_EXIT_DONE;
+}
+
+/* A kernel set that cannot be had is the user's mistake, found before a verb does anything: one thread and no model,
+ * so it costs next to nothing. */
+static qn_status check_isa(qn_error *err)
+{
+    const char *isa = getenv("QUERN_ISA");
+    if (isa == NULL || isa[0] == '\0') {
+        return QN_OK;
+    }
+    qn_runtime_options ro;
+    qn_runtime *rt = NULL;
+    qn_runtime_options_init(&ro);
+    ro.n_threads = 1;
+    qn_status status = qn_runtime_open(&ro, &rt, err);
+    qn_runtime_close(rt);
+    return status == QN_EUNSUPPORTED ? qn_fail(err, QN_EINVAL, "QUERN_ISA: %s", err->what) : status;
 }
 
 static int run_verb(const qn_verb *verb, int argc, char **argv)
@@ -93,12 +139,13 @@ static int run_verb(const qn_verb *verb, int argc, char **argv)
     const char *const *rest = qn_options_rest(o, &n_rest);
     int code;
     if (qn_options_flag(o, QN_OPTION_ID_HELP)) {
-        qn_help_verb(verb);
-        code = QN_EXIT_DONE;
+        code = qn_help(verb, qn_options_flag(o, QN_OPTION_ID_JSON)) ? QN_EXIT_DONE : QN_EXIT_FAILED;
     } else if (n_rest > verb->max_rest) {
         qn_fail(&err, QN_EINVAL, "'%s' is one argument too many; put a text with spaces in quotes",
                 rest[verb->max_rest]);
         code = qn_report_usage(verb->name, &err);
+    } else if (check_isa(&err) != QN_OK) {
+        code = err.code == QN_EINVAL ? qn_report_usage(verb->name, &err) : qn_report_failure(verb->name, &err);
     } else {
         qn_log_set_level(qn_options_flag(o, QN_OPTION_ID_VERBOSE) ? QN_LOG_DEBUG : QN_LOG_WARN);
         code = verb->run(o);
@@ -119,10 +166,7 @@ static int dispatch(int argc, char **argv)
         return help(argc - 2, argv + 2);
     }
     if (strcmp(name, "version") == 0 || strcmp(name, "--version") == 0) {
-        uint32_t version = qn_version();
-        printf("quern %u.%u.%u\n", (unsigned)(version >> 16), (unsigned)(version >> 8 & 0xFF),
-               (unsigned)(version & 0xFF));
-        return QN_EXIT_DONE;
+        return version(argc - 2, argv + 2);
     }
     const qn_verb *verb = qn_verb_find(name);
     return verb != NULL ? run_verb(verb, argc - 2, argv + 2) : unknown_verb(name);

@@ -39,9 +39,9 @@ typedef enum qn_option_kind {
       "read the text from FILE, byte for byte; - is standard input")                                                   \
     X(N_PREDICT, "n-predict", 'n', INT, "N", "128", -1, 1 << 30, QN_VERB_RUN, "run.n_predict", "QUERN_N_PREDICT",      \
       "tokens to make; 0: only read the prompt; -1: until the model ends or the context is full")                      \
-    X(CTX_SIZE, "ctx-size", 'c', INT, "N", "0", 0, 1 << 30, QN_VERB_RUN | QN_VERB_INSPECT, "session.context",          \
+    X(CTX_SIZE, "ctx-size", 'c', INT, "N", "0", 0, 1 << 24, QN_VERB_RUN | QN_VERB_INSPECT, "session.context",          \
       "QUERN_CTX_SIZE", "tokens the context holds; 0: as many as needed, at most what the model was trained for")      \
-    X(EVAL_CTX_SIZE, "ctx-size", 'c', INT, "N", "512", 8, 1 << 30, QN_VERB_EVAL, "eval.context", NULL,                 \
+    X(EVAL_CTX_SIZE, "ctx-size", 'c', INT, "N", "512", 8, 1 << 24, QN_VERB_EVAL, "eval.context", NULL,                 \
       "tokens of a chunk")                                                                                             \
     X(THREADS, "threads", 't', INT, "N", "0", 0, 512, QN_VERB_RUN | QN_VERB_EVAL, "runtime.threads", "QUERN_THREADS",  \
       "compute threads; 0: the cores that this process may use")                                                       \

@@ -288,6 +288,23 @@ static uint64_t weights_read(const char *path)
     return bytes;
 }
 
+/* What only the user can have got wrong. */
+static qn_status check_usage(const qn_options *o, qn_error *err)
+{
+    int64_t n_batch = qn_options_int(o, QN_OPTION_ID_BATCH_SIZE), n_mixed = qn_options_int(o, QN_OPTION_ID_MIXED);
+    if (n_mixed >= n_batch) {
+        return qn_fail(err, QN_EINVAL, "--mixed: %lld sequences leave no room for a prompt in a batch of %lld",
+                       (long long)n_mixed, (long long)n_batch);
+    }
+    uint64_t longest = (uint64_t)largest(o, QN_OPTION_ID_DEPTH, false) + largest(o, QN_OPTION_ID_N_PROMPT, false) +
+                       largest(o, QN_OPTION_ID_N_GEN, false);
+    if (longest > 1u << 24) {
+        return qn_fail(err, QN_EINVAL, "--depth, --n-prompt and --n-gen: %llu tokens together, a context holds %u",
+                       (unsigned long long)longest, 1u << 24);
+    }
+    return QN_OK;
+}
+
 static qn_status prepare(bench *b, const char *path, qn_error *err)
 {
     const qn_options *o = b->options;
@@ -298,10 +315,6 @@ static qn_status prepare(bench *b, const char *path, qn_error *err)
     b->report.isa = qn_runtime_isa(b->opened.runtime);
     b->report.n_batch = (uint32_t)qn_options_int(o, QN_OPTION_ID_BATCH_SIZE);
     b->report.n_repetitions = (uint32_t)qn_options_int(o, QN_OPTION_ID_REPETITIONS);
-    if (qn_options_int(o, QN_OPTION_ID_MIXED) >= b->report.n_batch) {
-        return qn_fail(err, QN_EINVAL, "--mixed: %lld sequences leave no room for a prompt in a batch of %u",
-                       (long long)qn_options_int(o, QN_OPTION_ID_MIXED), (unsigned)b->report.n_batch);
-    }
     b->rates = qn_zalloc_array(NULL, QN_INPUT_OWNER, b->report.n_repetitions, sizeof(*b->rates));
     if (b->rates == NULL) {
         return qn_fail(err, QN_ENOMEM, "no memory for %u runs", (unsigned)b->report.n_repetitions);
@@ -324,6 +337,9 @@ int qn_verb_bench(const qn_options *o)
     bench b = {.options = o};
     qn_error err;
     qn_buf path;
+    if (check_usage(o, &err) != QN_OK) {
+        return qn_report_usage("bench", &err);
+    }
     if (qn_input_model_path(o, &path, &err) != QN_OK) {
         return qn_report_failure("bench", &err);
     }

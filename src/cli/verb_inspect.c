@@ -1,7 +1,8 @@
-/* quern inspect: what a GGUF file holds, without loading a model from it. Works for every architecture and every type
- * that the reader accepts. SPDX-License-Identifier: MIT */
+/* quern inspect: what a GGUF file holds, of whatever architecture and types the reader accepts, and whether the engine
+ * would run it. SPDX-License-Identifier: MIT */
 #include "cli/cli.h"
 #include "cli/gguf_memory.h"
+#include "cli/inspect_check.h"
 #include "cli/inspect_plan.h"
 #include "cli/report.h"
 
@@ -21,6 +22,8 @@ typedef struct inspect {
     bool full;
     uint32_t n_ctx;
     qn_memory_need need;
+    qn_verdict verdict;
+    qn_error why; /* unless the verdict is good */
 } inspect;
 
 static const char *const type_names[] = {"u8",   "i8",     "u16",   "i16", "u32", "i32", "f32",
@@ -182,6 +185,8 @@ static void print_tables(const inspect *in)
     }
     printf("\nMEMORY\n");
     print_memory(in);
+    printf("\nCHECK\n");
+    qn_verdict_print(in->verdict, &in->why);
 }
 
 /* ---- JSON --------------------------------------------------------------------------------------- */
@@ -323,6 +328,8 @@ static bool print_json(const inspect *in)
     json_types(in, &w);
     qn_json_key(&w, "memory");
     json_memory(in, &w);
+    qn_json_key(&w, "check");
+    qn_verdict_json(in->verdict, &in->why, &w);
     qn_json_end_object(&w);
     bool ok = qn_report_json(&out);
     qn_buf_free(&out);
@@ -344,6 +351,7 @@ static int inspect_file(const qn_options *o, const char *path)
         in.n_ctx = qn_memory_trained_context(g);
     }
     qn_memory_estimate(g, in.n_ctx, &in.need);
+    in.verdict = qn_inspect_check(path, g, &in.why);
     bool ok = true;
     if (qn_options_flag(o, QN_OPTION_ID_JSON)) {
         ok = print_json(&in);
@@ -353,6 +361,9 @@ static int inspect_file(const qn_options *o, const char *path)
     if (qn_gguf_damaged(g)) {
         qn_fail(&err, QN_EDAMAGED, "%s: the file was cut short while it was read", path);
         qn_report_failure("inspect", &err);
+        ok = false;
+    } else if (in.verdict == QN_VERDICT_BROKEN) {
+        qn_report_failure("inspect", &in.why);
         ok = false;
     }
     qn_gguf_close(g);

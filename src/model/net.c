@@ -1,6 +1,8 @@
 /* Loading a network. SPDX-License-Identifier: MIT */
 #include "model/net.h"
 
+#include <stdio.h>
+
 void qn_net_close(qn_net *net)
 {
     if (net == NULL) {
@@ -31,13 +33,24 @@ static qn_status find_vocab(const qn_gguf *g, qn_net *net, qn_error *err)
     return QN_OK;
 }
 
+static qn_status unknown_arch(qn_str arch, qn_error *err)
+{
+    char known[128] = "";
+    const qn_arch *const *list = qn_arch_list();
+    for (size_t i = 0, used = 0; list[i] != NULL && used < sizeof(known); i++) {
+        used += (size_t)snprintf(known + used, sizeof(known) - used, "%s%s", i > 0 ? ", " : "", list[i]->name);
+    }
+    return qn_fail(err, QN_EUNSUPPORTED, "general.architecture: '%.*s' is not known; known: %s", QN_STR_ARG(arch),
+                   known);
+}
+
 static qn_status load(qn_net *net, const qn_gguf *g, qn_error *err)
 {
     qn_str arch;
     QN_TRY(qn_gguf_get_str(g, "general.architecture", &arch, err));
     net->arch = qn_arch_find(arch);
     if (net->arch == NULL) {
-        return qn_fail(err, QN_EUNSUPPORTED, "general.architecture: '%.*s' is not known", QN_STR_ARG(arch));
+        return unknown_arch(arch, err);
     }
     QN_TRY(qn_hparams_read(g, &net->hp, err));
     QN_TRY(net->arch->read(g, &net->hp, err));

@@ -44,7 +44,7 @@ def test_mixed(quern, tiny_model):
     assert (mixed["test"], mixed["n_seqs"], mixed["n_prompt"], mixed["n_gen"]) == ("mixed", 3, 40, 12)
     out = bench(quern, tiny_model, "-p", 8, "-n", 0, "--mixed", 1)
     assert [r["test"] for r in out["results"]] == ["prefill", "mixed"]
-    assert_fails(quern("bench", "-m", tiny_model, "--mixed", 8, "-b", 8), 1, "--mixed")
+    assert_fails(quern("bench", "-m", tiny_model, "--mixed", 8, "-b", 8), 2, "--mixed")
 
 
 def test_table_and_csv(quern, tiny_model):

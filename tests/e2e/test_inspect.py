@@ -81,6 +81,55 @@ def test_bad_files(quern, tmp_path, name, data, words):
     assert_fails(quern("run", "-m", path, "x"), 1, *words)
 
 
+def changed(key, kind=None, value=None, drop_tensors=False):
+    """The tiny model with another value of a key, or without the key."""
+    file = g.tiny_llama()
+    file.kv = [kv for kv in file.kv if kv[0] != key] + ([(key, kind, value)] if kind is not None else [])
+    file.tensors = [] if drop_tensors else file.tensors
+    return file.to_bytes()
+
+
+@pytest.mark.parametrize("data,result,word", [
+    (changed("llama.block_count"), "broken", "llama.block_count"),
+    (changed("llama.attention.head_count", g.U32, 3), "broken", "head_count"),
+    (changed("llama.embedding_length", g.U32, 64), "broken", "token_embd.weight"),
+    (changed("tokenizer.ggml.bos_token_id", g.U32, 999), "broken", "bos_token_id"),
+    (changed("tokenizer.ggml.scores"), "broken", "tokenizer.ggml.scores"),
+    (changed("general.architecture", g.STRING, "abacus"), "unsupported", "known: llama, qwen2"),
+    (changed("tokenizer.ggml.model", g.STRING, "runes"), "unsupported", "runes"),
+    (changed("general.architecture"), "unsupported", "general.architecture"),
+    (changed("none", drop_tensors=True), "vocabulary", None),
+])
+def test_inspect_judges_as_run_does(quern, tmp_path, data, result, word):
+    path = tmp_path / "model.gguf"
+    path.write_bytes(data)
+    ran = quern("run", "-m", path, "-n", 1, "x")
+    table, as_json = quern("inspect", path), quern("inspect", "--json", path)
+    check = json.loads(as_json.stdout)["check"]
+    assert check["result"] == result and ran.returncode == 1
+    if result == "vocabulary":
+        assert check["why"] is None
+    else:
+        assert word in check["why"] and check["why"] in table.stdout.decode()
+        assert word in ran.stderr.decode()
+    for done in (table, as_json):
+        assert done.returncode == (1 if result == "broken" else 0)
+        assert (check["why"] or "-") in done.stderr.decode() if result == "broken" else done.stderr == b""
+
+
+def test_good_file(quern, tiny_model):
+    assert json.loads(quern("inspect", "--json", tiny_model).stdout)["check"] == {"result": "good", "why": None}
+    assert "CHECK\ngood" in quern("inspect", tiny_model).stdout.decode()
+
+
+def test_plan(quern, tiny_model):
+    text = quern("inspect", "--plan", tiny_model, "-c", 100)
+    out = json.loads(quern("inspect", "--plan", "--json", tiny_model, "-c", 100).stdout)
+    assert text.returncode == 0 and out["context"] == 100 and out["batch"] == 100
+    assert "\n".join(out["plan"]) + "\n" == text.stdout.decode()
+    assert any("arena" in line for line in out["plan"])
+
+
 def test_not_a_file(quern, tmp_path):
     assert_fails(quern("inspect", tmp_path), 1)
     assert_fails(quern("inspect", tmp_path / "absent.gguf"), 1, "absent.gguf")

@@ -53,6 +53,13 @@ def test_stdout_is_the_text(quern, tiny_model):
     assert quern("run", *args).stdout == b"ab c" + text
 
 
+def test_text_and_timings_share_no_line(quern, tiny_model):
+    args = [quern.path, "run", "-m", tiny_model, "-n", "2", "--logit-bias"]
+    for bias, last in (("260=100", "aa"), ("13=100", "\n\n")):
+        both = subprocess.run([*args, bias, "ab"], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, env=quern.env)
+        assert both.stdout.decode().startswith("ab" + last + ("" if last[-1] == "\n" else "\n") + "load ")
+
+
 def test_same_seed_same_text(quern, tiny_model):
     args = ["-m", tiny_model, "-n", 40, "--ignore-eos", "ab"]
     texts = {t: run_json(quern, *args, "--seed", 5, "-t", t)["tokens"] for t in (1, 2)}
@@ -87,8 +94,12 @@ def test_prompt_longer_than_the_context(quern, tiny_model):
 
 
 def test_context_ends_the_text(quern, tiny_model):
-    out = run_json(quern, "-m", tiny_model, "-c", 16, "-n", -1, "--ignore-eos", "ab")
+    args = ["-m", tiny_model, "-c", 16, "-n", -1, "--ignore-eos", "ab"]
+    out = run_json(quern, *args)
     assert out["finish_reason"] == "context"
+    told = quern("run", *args).stderr.decode()
+    assert "context is full" in told and "16 tokens" in told and "--ctx-size" in told
+    assert "context is full" not in quern("run", "-m", tiny_model, "-n", 2, "ab").stderr.decode()
     assert out["prompt_tokens"] + len(out["tokens"]) == 17  # the last one needs no room
 
 
@@ -101,7 +112,7 @@ def test_bans_and_forces(quern, tiny_model):
     ended = run_json(quern, "-m", tiny_model, "--logit-bias", "2=100", "ab")
     assert ended["finish_reason"] == "stop" and ended["tokens"] == [] and ended["text"] == ""
     for bad in ("266=1", "999999999=5"):
-        assert_fails(quern("run", "-m", tiny_model, "--logit-bias", bad, "ab"), 1, bad.split("=")[0])
+        assert_fails(quern("run", "-m", tiny_model, "--logit-bias", bad, "ab"), 2, "--logit-bias", bad.split("=")[0])
 
 
 def test_stop_strings_across_tokens(quern, tiny_model):

@@ -1,4 +1,5 @@
 # Verbs, options, exit codes, help. Needs no model. SPDX-License-Identifier: MIT
+import json
 import re
 
 import pytest
@@ -12,6 +13,13 @@ def test_version(quern):
         result = quern(arg)
         assert result.returncode == 0
         assert re.fullmatch(rb"quern \d+\.\d+\.\d+\n", result.stdout)
+
+
+def test_version_as_json(quern):
+    out = json.loads(quern("version", "--json").stdout)
+    assert quern("version").stdout.decode() == f"quern {out['version']}\n" and list(out) == ["version"]
+    assert quern("--version", "--json").stdout == quern("version", "--json").stdout
+    assert_fails(quern("version", "now"), 2, "'now'")
 
 
 def test_help_lists_the_verbs(quern):
@@ -30,6 +38,31 @@ def test_help_of_a_verb(quern, verb):
     assert f"usage: quern {verb}" in text and "examples:" in text and "--model FILE" in text
     assert max(len(line) for line in text.splitlines()) <= 100
     assert not any(line.endswith(" ") for line in text.splitlines())
+
+
+def test_help_takes_what_a_verb_is_told_to_do(quern):
+    want = quern("help", "eval")
+    for args in (["help", "eval", "perplexity"], ["eval", "perplexity", "--help"], ["eval", "perplexity", "-h"],
+                 ["eval", "--help", "perplexity"], ["eval", "--help"]):
+        result = quern(*args)
+        assert result.returncode == 0 and result.stdout == want.stdout and result.stderr == b""
+    assert_fails(quern("help", "eval", "speed"), 2, "'speed'")
+    assert_fails(quern("help", "run", "perplexity"), 2, "'perplexity'")
+
+
+def test_help_as_json(quern):
+    out = json.loads(quern("help", "--json").stdout)
+    assert [v["verb"] for v in out["verbs"]] == VERBS and out["version"]
+    for verb in out["verbs"]:
+        one = json.loads(quern("help", verb["verb"], "--json").stdout)
+        assert one == verb == json.loads(quern(verb["verb"], "--help", "--json").stdout)
+        text = quern("help", verb["verb"]).stdout.decode()
+        assert all(f"--{o['name']}" in text for o in verb["options"])
+        assert len(verb["options"]) == len(re.findall(r"^  (?:-.,|   ) --", text, re.M))
+    options = {o["name"]: o for o in out["verbs"][0]["options"]}
+    assert options["ctx-size"]["short"] == "c" and options["ctx-size"]["max"] == 2**24
+    assert options["top-p"]["max"] == 1 and options["seed"]["max"] == 2**63 - 1
+    assert options["json"]["kind"] == "flag" and options["json"]["value"] is None
 
 
 def test_no_verb_and_unknown_verb(quern):
@@ -54,6 +87,7 @@ def test_unknown_option_suggests(quern):
     ["--seed", str(2**70)], ["--seed", "-2"], ["--kv-type", "f64"], ["--kv-type", "f1"], ["--time-limit", "-1"],
     ["--logit-bias", "5"], ["--logit-bias", "a=1"], ["--logit-bias", "5=nan"], ["--logit-bias", "5=1e39"],
     ["--logit-bias", "-3=1"], ["--logit-bias", "5="], ["--stop", ""], ["--ignore-eos=maybe"],
+    ["-c", str(2**24 + 1)], ["--stop", "x" * 4097], ["--stop", "x"] * 65,
 ])
 def test_bad_values_are_named(quern, args):
     assert_fails(quern("run", "-p", "x", *args), 2, qualified(args[0]))
@@ -91,6 +125,21 @@ def test_environment(quern):
     assert_fails(quern("run", "x", "-m", "/nonexistent/flag", env={"QUERN_MODEL": "/nonexistent/env"}), 1, "flag")
     assert_fails(quern("run", "x", env={"QUERN_TEMP": ""}), 1, "no model")
     assert_fails(quern("inspect", "/nonexistent/m.gguf", env=bad), 1, "/nonexistent")
+
+
+def test_wrong_kernel_set_is_wrong_usage(quern, tiny_model):
+    env = {"QUERN_ISA": "mmx"}
+    for verb in (["run", "-m", tiny_model, "x"], ["bench", "-m", tiny_model], ["inspect", tiny_model],
+                 ["tokenize", "-m", tiny_model, "x"], ["inspect", "--plan", tiny_model]):
+        assert_fails(quern(*verb, env=env), 2, "QUERN_ISA", "'mmx'", "ref")
+    assert quern("tokenize", "-m", tiny_model, "x", env={"QUERN_ISA": ""}).returncode == 0
+
+
+def test_context_of_a_variable(quern):
+    assert_fails(quern("run", "x", env={"QUERN_CTX_SIZE": "16777217"}), 2, "QUERN_CTX_SIZE", "16777216")
+    assert_fails(quern("eval", "perplexity", "-f", "x", "-c", 2**24 + 1), 2, "--ctx-size")
+    assert_fails(quern("inspect", "x", "-c", 2**24 + 1), 2, "--ctx-size")
+    assert_fails(quern("bench", "-d", 2**24, "-p", 1), 2, "--depth", "--n-prompt")
 
 
 def test_default_model_is_looked_for_in_the_cache(quern):
