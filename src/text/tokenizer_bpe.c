@@ -214,6 +214,7 @@ static qn_status load(qn_tokenizer *t, const qn_gguf *g, qn_error *err)
     }
     QN_TRY(qn_pre_open(kind, t->budget, &m->pre, err));
     t->adds_bos = qn_pre_adds_bos(m->pre);
+    t->is_nfc = qn_pre_kind_is_nfc(kind);
     for (size_t byte = 0; byte < 256; byte++) {
         t->byte_ids[byte] = qn_pieces_find(t, m->spelling[byte], m->spelling_len[byte]);
     }

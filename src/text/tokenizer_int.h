@@ -84,6 +84,7 @@ struct qn_tokenizer {
     qn_specials specials;
     int32_t bos, eos, unknown;
     bool adds_bos, adds_eos;
+    bool is_nfc; /* plain text is brought into NFC before it is encoded */
     int32_t byte_ids[256]; /* the token of a single byte, or QN_NO_ID */
     /* Per token: what merging its own spelling gives, found out when it is first met: a word that is a token needs
      * no merging then. Threads may both find out; they find the same (QN_WHOLE_*). */
@@ -117,6 +118,7 @@ typedef struct qn_encode_run {
     qn_merge_entry *heap;
     size_t n_heap, cap_heap;
     qn_buf text; /* a piece as the vocabulary would spell it */
+    qn_buf normal; /* plain text in the form that the vocabulary wants, when it is not in it */
 } qn_encode_run;
 
 struct qn_tokenizer_ops {
@@ -214,6 +216,8 @@ typedef struct qn_pre_kind {
 } qn_pre_kind;
 /* The kind of a name, of "default" for an empty one. NULL: no such kind. */
 const qn_pre_kind *qn_pre_kind_find(qn_str name);
+/* Texts are brought into NFC first. */
+bool qn_pre_kind_is_nfc(qn_str name);
 /* The i-th kind of the table and its patterns, for tests: the names and up to QN_PRE_PATTERNS patterns. */
 bool qn_pre_kind_at(size_t i, const char **names, const char *const **patterns);
 

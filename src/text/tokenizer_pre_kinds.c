@@ -78,6 +78,9 @@ static const qn_pre_kind kinds[] = {
 
 #define N_KINDS (sizeof(kinds) / sizeof(kinds[0]))
 
+/* Kinds whose models publish NFC as the form that a text is brought into first; the others take it as it is. */
+static const char nfc_kinds[] = " qwen2 qwen35 mpt olmo modern-bert command-r ";
+
 bool qn_pre_kind_at(size_t i, const char **names, const char *const **patterns)
 {
     if (i >= N_KINDS) {
@@ -88,22 +91,30 @@ bool qn_pre_kind_at(size_t i, const char **names, const char *const **patterns)
     return true;
 }
 
-const qn_pre_kind *qn_pre_kind_find(qn_str name)
+/* A list has a space around each name. */
+static bool is_listed(qn_str name, const char *names)
 {
     char spaced[66] = " "; /* names are short; a longer one is none of them */
-    if (name.len == 0) {
-        name = QN_STR("default");
-    }
-    if (name.len > sizeof(spaced) - 3 || memchr(name.data, ' ', name.len) != NULL ||
+    if (name.len > sizeof(spaced) - 3 || name.len == 0 || memchr(name.data, ' ', name.len) != NULL ||
         memchr(name.data, '\0', name.len) != NULL) {
-        return NULL;
+        return false;
     }
     memcpy(spaced + 1, name.data, name.len);
     spaced[name.len + 1] = ' ';
+    return strstr(names, spaced) != NULL;
+}
+
+const qn_pre_kind *qn_pre_kind_find(qn_str name)
+{
+    if (name.len == 0) {
+        name = QN_STR("default");
+    }
     for (size_t i = 0; i < N_KINDS; i++) {
-        if (strstr(kinds[i].names, spaced) != NULL) {
+        if (is_listed(name, kinds[i].names)) {
             return &kinds[i];
         }
     }
     return NULL;
 }
+
+bool qn_pre_kind_is_nfc(qn_str name) { return is_listed(name, nfc_kinds); }
