@@ -30,6 +30,7 @@ void qn_json_i64(qn_json_writer *w, int64_t v);
 void qn_json_f64(qn_json_writer *w, double v); /* shortest text that reads back as the same double */
 void qn_json_bool(qn_json_writer *w, bool v);
 void qn_json_null(qn_json_writer *w);
+void qn_json_raw(qn_json_writer *w, qn_str json); /* a value that is JSON already */
 
 typedef enum qn_json_kind {
     QN_JSON_NULL, QN_JSON_BOOL, QN_JSON_NUMBER, QN_JSON_STRING, QN_JSON_ARRAY, QN_JSON_OBJECT
@@ -54,5 +55,8 @@ size_t qn_json_count(const qn_json *v);      /* members or elements */
 const qn_json *qn_json_at(const qn_json *v, size_t i);
 qn_str qn_json_key_at(const qn_json *v, size_t i);
 const qn_json *qn_json_find(const qn_json *v, const char *key); /* NULL: none, or v is not an object */
+
+/* Writes v with all below it; numbers as their source spells them. */
+void qn_json_copy(qn_json_writer *w, const qn_json *v);
 
 #endif

@@ -178,3 +178,43 @@ void qn_json_null(qn_json_writer *w)
     before_value(w);
     qn_buf_add_str(w->out, "null");
 }
+
+void qn_json_raw(qn_json_writer *w, qn_str json)
+{
+    before_value(w);
+    qn_buf_add(w->out, json.data, json.len);
+}
+
+void qn_json_copy(qn_json_writer *w, const qn_json *v) /* the reader bounds the depth */
+{
+    size_t n = qn_json_count(v);
+    switch (qn_json_kind_of(v)) {
+    case QN_JSON_NULL:
+        qn_json_null(w);
+        break;
+    case QN_JSON_BOOL:
+        qn_json_bool(w, qn_json_as_bool(v));
+        break;
+    case QN_JSON_NUMBER:
+        qn_json_raw(w, qn_json_as_str(v));
+        break;
+    case QN_JSON_STRING:
+        qn_json_string(w, qn_json_as_str(v));
+        break;
+    case QN_JSON_ARRAY:
+        qn_json_begin_array(w);
+        for (size_t i = 0; i < n; i++) {
+            qn_json_copy(w, qn_json_at(v, i));
+        }
+        qn_json_end_array(w);
+        break;
+    case QN_JSON_OBJECT:
+        qn_json_begin_object(w);
+        for (size_t i = 0; i < n; i++) {
+            qn_json_key_str(w, qn_json_key_at(v, i));
+            qn_json_copy(w, qn_json_at(v, i));
+        }
+        qn_json_end_object(w);
+        break;
+    }
+}

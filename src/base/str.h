@@ -12,6 +12,11 @@ typedef struct qn_str {
     size_t len; /* bytes */
 } qn_str;
 
+/* A part [start, end) of a text, in bytes. */
+typedef struct qn_span {
+    size_t start, end;
+} qn_span;
+
 #define QN_STR(literal) ((qn_str){(literal), sizeof(literal) - 1})
 /* For printf: "%.*s", QN_STR_ARG(s). Cuts at 96 bytes, enough to name a field. */
 #define QN_STR_ARG(s) (int)((s).len > 96 ? 96 : (s).len), (s).data

@@ -2,6 +2,8 @@
  * SPDX-License-Identifier: MIT */
 #include "text/tokenizer_int.h"
 
+#include "base/unicode_norm.h"
+
 static const qn_tokenizer_ops *const algorithms[] = {&qn_tokenizer_bpe, &qn_tokenizer_spm};
 
 static qn_status find_algorithm(qn_tokenizer *t, const qn_gguf *g, qn_error *err)
@@ -88,56 +90,115 @@ qn_str qn_tokenizer_piece(const qn_tokenizer *t, int32_t id)
     return has_id(t, id) ? qn_piece(t, id) : (qn_str){NULL, 0};
 }
 
-static qn_status encode_fragments(qn_encode_run *run, const char *text, size_t n, unsigned sorts)
+/* Where control tokens are not looked for, and how far a walk from left to right has come in it. */
+typedef struct shield {
+    const qn_span *spans;
+    size_t n, i; /* i: of the first span that ends behind the current place */
+} shield;
+
+/* How many bytes from `at` on a control token may have. */
+static size_t unshielded(shield *s, size_t at, size_t n)
+{
+    while (s->i < s->n && s->spans[s->i].end <= at) {
+        s->i++;
+    }
+    if (s->i == s->n) {
+        return n - at;
+    }
+    return s->spans[s->i].start > at ? s->spans[s->i].start - at : 0;
+}
+
+/* The longest special token at text[at], or QN_NO_ID. */
+static int32_t match_special(const qn_tokenizer *t, const char *text, size_t at, size_t n, unsigned sorts, shield *s,
+                             size_t *len)
+{
+    if ((t->specials.starts[(uint8_t)text[at]] & sorts) == 0) {
+        return QN_NO_ID;
+    }
+    size_t open = (sorts & QN_SPECIAL_OTHER) != 0 ? unshielded(s, at, n) : n - at;
+    if (open == n - at) {
+        return qn_specials_match(t, text + at, n - at, sorts, len);
+    }
+    size_t len_user = 0, len_open = 0;
+    int32_t user = qn_specials_match(t, text + at, n - at, QN_SPECIAL_USER, &len_user);
+    int32_t other = open > 0 ? qn_specials_match(t, text + at, open, sorts, &len_open) : QN_NO_ID;
+    if (other == QN_NO_ID || (user != QN_NO_ID && len_user > len_open)) {
+        *len = len_user;
+        return user;
+    }
+    *len = len_open;
+    return other;
+}
+
+/* Encodes text between special tokens. */
+static qn_status encode_plain(qn_encode_run *run, const char *text, size_t n, bool opens)
+{
+    const qn_tokenizer *t = run->t;
+    if (t->is_nfc && qn_norm_prefix(QN_NORM_NFC, text, n) < n) {
+        qn_buf_clear(&run->normal);
+        QN_TRY(qn_norm_add(QN_NORM_NFC, text, n, &run->normal));
+        text = run->normal.data;
+        n = run->normal.len;
+    }
+    return t->ops->encode(run, text, n, opens);
+}
+
+static qn_status encode_fragments(qn_encode_run *run, const char *text, size_t n, unsigned sorts, shield *shielded)
 {
     const qn_tokenizer *t = run->t;
     size_t begin = 0, at = 0; /* text[begin, at) is plain */
     bool opens = true;
     while (at < n) {
         size_t len = 0;
-        int32_t id = QN_NO_ID;
-        if ((t->specials.starts[(uint8_t)text[at]] & sorts) != 0) {
-            id = qn_specials_match(t, text + at, n - at, sorts, &len);
-        }
+        int32_t id = match_special(t, text, at, n, sorts, shielded, &len);
         if (id == QN_NO_ID) {
             at++;
             continue;
         }
         if (at > begin) {
-            QN_TRY(t->ops->encode(run, text + begin, at - begin, opens));
+            QN_TRY(encode_plain(run, text + begin, at - begin, opens));
         }
         qn_emit(run, id);
         at += len;
         begin = at;
         opens = t->tokens[id].kind != QN_TOKEN_USER;
     }
-    return at > begin ? t->ops->encode(run, text + begin, at - begin, opens) : QN_OK;
+    return at > begin ? encode_plain(run, text + begin, at - begin, opens) : QN_OK;
 }
 
-qn_status qn_tokenizer_encode(const qn_tokenizer *t, const char *text, size_t n_bytes, unsigned flags, int32_t *ids,
-                              size_t cap, size_t *n_ids, qn_error *err)
+qn_status qn_tokenizer_encode_spans(const qn_tokenizer *t, const char *text, size_t n_bytes, const qn_span *spans,
+                                    size_t n_spans, unsigned flags, int32_t *ids, size_t cap, size_t *n_ids,
+                                    qn_error *err)
 {
     if (n_bytes > QN_MAX_TEXT) {
         return qn_fail(err, QN_EINVAL, "a text of %zu bytes, more than %u", n_bytes, QN_MAX_TEXT);
     }
     qn_encode_run run = {.t = t, .ids = ids, .cap = cap};
     qn_buf_init(&run.text, t->budget, QN_TOKENIZER_OWNER, SIZE_MAX / 2);
+    qn_buf_init(&run.normal, t->budget, QN_TOKENIZER_OWNER, 2 * (size_t)QN_MAX_TEXT);
     unsigned sorts = QN_SPECIAL_USER | ((flags & QN_TEXT_PARSE_SPECIAL) != 0 ? QN_SPECIAL_OTHER : 0);
     if ((flags & QN_TEXT_ADD_SPECIAL) != 0 && t->adds_bos) {
         qn_emit(&run, t->bos);
     }
-    qn_status s = encode_fragments(&run, text, n_bytes, sorts);
+    qn_status s = encode_fragments(&run, text, n_bytes, sorts, &(shield){.spans = spans, .n = n_spans});
     if ((flags & QN_TEXT_ADD_SPECIAL) != 0 && t->adds_eos) {
         qn_emit(&run, t->eos);
     }
     qn_free(run.symbols);
     qn_free(run.heap);
     qn_buf_free(&run.text);
+    qn_buf_free(&run.normal);
     if (s != QN_OK) {
         return qn_fail(err, s, "no memory to encode a text of %zu bytes", n_bytes);
     }
     *n_ids = run.n;
     return run.n <= cap ? QN_OK : qn_fail(err, QN_ERANGE, "%zu tokens, but room for %zu", run.n, cap);
+}
+
+qn_status qn_tokenizer_encode(const qn_tokenizer *t, const char *text, size_t n_bytes, unsigned flags, int32_t *ids,
+                              size_t cap, size_t *n_ids, qn_error *err)
+{
+    return qn_tokenizer_encode_spans(t, text, n_bytes, NULL, 0, flags, ids, cap, n_ids, err);
 }
 
 static void decode_token(const qn_tokenizer *t, int32_t id, unsigned flags, bool opens, qn_buf *out)

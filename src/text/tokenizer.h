@@ -34,6 +34,12 @@ qn_str qn_tokenizer_piece(const qn_tokenizer *t, int32_t id); /* as the file spe
 qn_status qn_tokenizer_encode(const qn_tokenizer *t, const char *text, size_t n_bytes, unsigned flags, int32_t *ids,
                               size_t cap, size_t *n_ids, qn_error *err);
 
+/* The same, but in text's parts spans[0, n_spans) (sorted, disjoint, within text) no control token is looked for: one
+ * must lie wholly outside them. User-defined tokens are found everywhere, as in every text. */
+qn_status qn_tokenizer_encode_spans(const qn_tokenizer *t, const char *text, size_t n_bytes, const qn_span *spans,
+                                    size_t n_spans, unsigned flags, int32_t *ids, size_t cap, size_t *n_ids,
+                                    qn_error *err);
+
 /* Appends the bytes of one token to out. Control tokens give nothing unless QN_TEXT_PARSE_SPECIAL is set.
  * at_start: the token is the first of a text (SentencePiece drops the space that it put before it). QN_ERANGE. */
 qn_status qn_tokenizer_decode_token(const qn_tokenizer *t, int32_t id, unsigned flags, bool at_start, qn_buf *out,

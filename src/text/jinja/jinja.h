@@ -18,21 +18,19 @@ typedef struct qn_jinja qn_jinja; /* a compiled template; immutable: any thread 
 qn_status qn_jinja_open(qn_str source, qn_budget *b, qn_jinja **out, qn_error *err);
 void qn_jinja_close(qn_jinja *j);
 
-/* A part [start, end) of the rendered text that came from the variables, not from the template. */
-typedef struct qn_span {
-    size_t start, end;
-} qn_span;
-
 typedef struct qn_jinja_options {
     uint64_t max_steps;    /* nodes evaluated and characters moved, about; 0: 50 million */
     uint64_t max_memory;   /* bytes of values; 0: 256 MiB */
     uint64_t max_output;   /* bytes; 0: 64 MiB */
     int64_t now;           /* seconds since 1970 that strftime_now shows, local time; INT64_MIN: the clock's */
+    /* Names, ended by NULL, of variables whose strings count as the template's own, not as from outside: bos_token and
+     * its like. NULL: none. */
+    const char *const *own;
 } qn_jinja_options;
 
 typedef struct qn_jinja_text {
     qn_buf text;      /* UTF-8 */
-    qn_span *spans;   /* sorted, disjoint, not adjacent; from the budget */
+    qn_span *spans;   /* parts that came from the variables: sorted, disjoint, not adjacent; from the budget */
     size_t n_spans;
 } qn_jinja_text;
 

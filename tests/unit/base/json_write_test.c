@@ -57,6 +57,26 @@ static void test_nesting(void **state)
                "\"c\":\"\"}");
 }
 
+static void test_copies_keep_what_was_written(void **state)
+{
+    (void)state;
+    static const char source[] = "{\"z\":[1.50e+3,-0,12345678901234567890123],\"a\":{\"z\":null,\"z\":[true,false,\"\\n\"]},"
+                                 "\"\":[]}";
+    qn_json_doc *d;
+    qn_error err;
+    assert_int_equal(qn_json_parse(NULL, source, strlen(source), 100, &d, &err), QN_OK);
+    sheet s;
+    begin(&s);
+    qn_json_begin_array(&s.w);
+    qn_json_raw(&s.w, QN_STR("[ 1 ]"));
+    qn_json_copy(&s.w, qn_json_root(d));
+    qn_json_end_array(&s.w);
+    char want[256];
+    snprintf(want, sizeof(want), "[[ 1 ],%s]", source);
+    expect(&s, want);
+    qn_json_free(d);
+}
+
 static void test_strings(void **state)
 {
     (void)state;
@@ -222,6 +242,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_nesting),
+        cmocka_unit_test(test_copies_keep_what_was_written),
         cmocka_unit_test(test_strings),
         cmocka_unit_test(test_doubles),
         cmocka_unit_test(test_doubles_come_back),
