@@ -45,8 +45,9 @@ qn_status qn_tokenizer_encode_spans(const qn_tokenizer *t, const char *text, siz
 qn_status qn_tokenizer_decode_token(const qn_tokenizer *t, int32_t id, unsigned flags, bool at_start, qn_buf *out,
                                     qn_error *err);
 
-/* All of ids: decode(encode(b)) == b for any bytes, without QN_TEXT_ADD_SPECIAL. Some byte-level vocabularies lack
- * tokens for single bytes (those that no UTF-8 text holds, and a few control characters); these are left out. */
+/* All of ids. Without QN_TEXT_ADD_SPECIAL, decode(encode(b)) == b for any bytes, but for what a vocabulary cannot
+ * say (docs/tokenizers.md): texts come back in NFC where the model wants them so; single bytes that have no token are
+ * left out; WordPiece and unigram vocabularies keep words, not the text. */
 qn_status qn_tokenizer_decode(const qn_tokenizer *t, const int32_t *ids, size_t n_ids, unsigned flags, qn_buf *out,
                               qn_error *err);
 
