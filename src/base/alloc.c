@@ -58,7 +58,7 @@ _Static_assert(sizeof(block) == 64, "the caller's bytes must be aligned to 64");
 
 static _Atomic uint64_t fail_at, n_live, n_allocations;
 
-/* This thread's last request, when a ceiling refused it; else budget is NULL. */
+/* This thread's last request that failed, when a ceiling refused it; else budget is NULL. */
 static _Thread_local struct {
     const qn_budget *budget;
     uint64_t bytes;
@@ -73,6 +73,7 @@ qn_status qn_budget_open(uint64_t limit_bytes, qn_budget **out)
         return QN_ENOMEM;
     }
     b->limit = limit_bytes;
+    refused.budget = NULL; /* perhaps an older budget at this address */
     atomic_store_explicit(&b->owners[I_OTHER].name, "other", memory_order_relaxed);
     *out = b;
     return QN_OK;
@@ -207,8 +208,8 @@ static void canary_check(const block *k)
 static void *take(qn_budget *b, uint32_t i_owner, size_t bytes, bool zeroed)
 {
     size_t total;
-    refused.budget = NULL;
     if (must_fail() || !qn_add_size(bytes, sizeof(block) + CANARY_BYTES, &total) || total > PTRDIFF_MAX) {
+        refused.budget = NULL;
         return NULL;
     }
     if (b != NULL && charge(b, i_owner, total) != QN_OK) {
@@ -218,6 +219,7 @@ static void *take(qn_budget *b, uint32_t i_owner, size_t bytes, bool zeroed)
     bool from_pages = zeroed && bytes >= PAGES_FROM;
     block *k = from_pages ? qn_os_pages_alloc(total) : qn_os_block_alloc(total);
     if (k == NULL) {
+        refused.budget = NULL;
         if (b != NULL) {
             release(b, i_owner, total);
         }
