@@ -14,7 +14,7 @@ static bool holds_weights(qn_type t)
     return t != QN_TYPE_I8 && t != QN_TYPE_I16 && t != QN_TYPE_I32 && t != QN_TYPE_I64 && t != QN_TYPE_F64;
 }
 
-static const qn_weight *bind(qn_binder *b, const char *name, const char *suffix, uint32_t n_in, uint32_t n_out,
+static qn_weight *bind(qn_binder *b, const char *name, const char *suffix, uint32_t n_in, uint32_t n_out,
                              uint32_t n_mats, bool is_vector, bool optional)
 {
     char full[QN_GGUF_MAX_NAME];
@@ -68,6 +68,25 @@ const qn_weight *qn_bind_matrix(qn_binder *b, const char *name, uint32_t n_in, u
 const qn_weight *qn_bind_matrix_if(qn_binder *b, const char *name, uint32_t n_in, uint32_t n_out)
 {
     return bind(b, name, "weight", n_in, n_out, 1, false, true);
+}
+
+/* Rows lie one after the other, so a matrix's beginning is a matrix. */
+static const qn_weight *cut(qn_weight *w, uint32_t n_used)
+{
+    if (w != NULL) {
+        w->n_out = n_used;
+    }
+    return w;
+}
+
+const qn_weight *qn_bind_rows(qn_binder *b, const char *name, uint32_t n_in, uint32_t n_out, uint32_t n_used)
+{
+    return cut(bind(b, name, "weight", n_in, n_out, 1, false, false), n_used);
+}
+
+const qn_weight *qn_bind_rows_if(qn_binder *b, const char *name, uint32_t n_in, uint32_t n_out, uint32_t n_used)
+{
+    return cut(bind(b, name, "weight", n_in, n_out, 1, false, true), n_used);
 }
 
 const qn_weight *qn_bind_matrices(qn_binder *b, const char *name, uint32_t n_in, uint32_t n_out, uint32_t n_mats)

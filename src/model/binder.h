@@ -22,6 +22,9 @@ void qn_binder_init(qn_binder *b, const qn_gguf *g, qn_weight *weights);
 const qn_weight *qn_bind_matrix(qn_binder *b, const char *name, uint32_t n_in, uint32_t n_out);
 /* The same, NULL when the file has none. */
 const qn_weight *qn_bind_matrix_if(qn_binder *b, const char *name, uint32_t n_in, uint32_t n_out);
+/* The first n_used rows of a matrix of n_out. */
+const qn_weight *qn_bind_rows(qn_binder *b, const char *name, uint32_t n_in, uint32_t n_out, uint32_t n_used);
+const qn_weight *qn_bind_rows_if(qn_binder *b, const char *name, uint32_t n_in, uint32_t n_out, uint32_t n_used);
 /* n_mats matrices in one tensor (experts). */
 const qn_weight *qn_bind_matrices(qn_binder *b, const char *name, uint32_t n_in, uint32_t n_out, uint32_t n_mats);
 /* "<name>.weight" (norms) or "<name>.bias" of n floats of type F32. */

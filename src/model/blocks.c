@@ -42,9 +42,9 @@ void qn_bind_experts(qn_net *net, qn_binder *b, qn_net_layer *l)
 
 void qn_bind_ends(qn_net *net, qn_binder *b)
 {
-    net->token_embd = qn_bind_matrix(b, "token_embd", net->hp.n_embd, net->n_vocab);
+    net->token_embd = qn_bind_rows(b, "token_embd", net->hp.n_embd, net->n_rows, net->n_vocab);
     net->output_norm = qn_bind_vector(b, "output_norm", net->hp.n_embd);
-    net->output = qn_bind_matrix_if(b, "output", net->hp.n_embd, net->n_vocab);
+    net->output = qn_bind_rows_if(b, "output", net->hp.n_embd, net->n_rows, net->n_vocab);
     if (net->output == NULL) {
         net->output = net->token_embd;
     }

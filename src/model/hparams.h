@@ -22,7 +22,7 @@ typedef struct qn_hparams {
     float norm_eps;
 
     uint32_t n_rot;                   /* rotated elements of a head */
-    float freq_base, freq_base_local; /* local: of windowed layers, where an architecture has two */
+    float freq_base, freq_base_local; /* local: of windowed layers, the same unless an architecture has two */
     qn_rope_scaling scaling;
     float scaling_factor;
     uint32_t scaling_ctx; /* context before YaRN stretched it */
@@ -39,8 +39,20 @@ typedef struct qn_hparams {
  * rest. QN_EFORMAT, QN_ENOTFOUND, QN_EUNSUPPORTED: err names the key. */
 qn_status qn_hparams_read(const qn_gguf *g, qn_hparams *hp, qn_error *err);
 
-/* "<arch>.<name>" as a float or a count; a missing key leaves *out as it is. */
-qn_status qn_hparams_f32(const qn_gguf *g, const qn_hparams *hp, const char *name, float *out, qn_error *err);
+/* "<arch>.<name>" as a count, or as a number within [min, max]; a missing key leaves *out as it is. A count may be a list of
+ * one for each layer that are all the same. QN_EFORMAT, QN_EUNSUPPORTED: err has the key and the value. */
 qn_status qn_hparams_u32(const qn_gguf *g, const qn_hparams *hp, const char *name, uint32_t *out, qn_error *err);
+qn_status qn_hparams_f32(const qn_gguf *g, const qn_hparams *hp, const char *name, float min, float max, float *out,
+                         qn_error *err);
+
+/* The base of rotary frequencies in key "<arch>.<name>". */
+qn_status qn_hparams_freq_base(const qn_gguf *g, const qn_hparams *hp, const char *name, float *out, qn_error *err);
+
+/* ---- keys.c ---------------------------------------------------------------------------------------- */
+
+/* Refuses a file with an "<arch>.*" key that would change the model and that is not read: QN_EUNSUPPORTED, err has key
+ * and value. own: names (after "<arch>.") that the architecture reads itself, NULL at the end; may be NULL. Keys that
+ * nobody has heard of are told in one line of the log. hp is complete. */
+qn_status qn_keys_check(const qn_gguf *g, const qn_hparams *hp, const char *const *own, qn_error *err);
 
 #endif

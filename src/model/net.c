@@ -1,6 +1,8 @@
 /* Loading a network. SPDX-License-Identifier: MIT */
 #include "model/net.h"
 
+#include "base/log.h"
+
 #include <stdio.h>
 
 void qn_net_close(qn_net *net)
@@ -24,11 +26,19 @@ static qn_status find_vocab(const qn_gguf *g, qn_net *net, qn_error *err)
     if (t->ne[1] > INT32_MAX) {
         return qn_fail(err, QN_EFORMAT, "tensor 'token_embd.weight': %llu rows", (unsigned long long)t->ne[1]);
     }
-    net->n_vocab = (uint32_t)t->ne[1];
+    net->n_vocab = net->n_rows = (uint32_t)t->ne[1];
     const qn_gguf_kv *tokens = qn_gguf_find(g, "tokenizer.ggml.tokens");
-    if (tokens != NULL && tokens->n_items > net->n_vocab) {
+    if (tokens == NULL || tokens->type != QN_GGUF_ARRAY || tokens->n_items == 0) {
+        return QN_OK; /* judged where tokens are needed */
+    }
+    if (tokens->n_items > net->n_rows) {
         return qn_fail(err, QN_EFORMAT, "tokenizer.ggml.tokens: %llu tokens, but token_embd.weight has %u rows",
-                       (unsigned long long)tokens->n_items, net->n_vocab);
+                       (unsigned long long)tokens->n_items, net->n_rows);
+    }
+    net->n_vocab = (uint32_t)tokens->n_items;
+    if (net->n_vocab < net->n_rows) {
+        qn_log(QN_LOG_WARN, "tokenizer.ggml.tokens: %u tokens for the %u rows of token_embd.weight; the others are not used",
+               net->n_vocab, net->n_rows);
     }
     return QN_OK;
 }
@@ -54,6 +64,7 @@ static qn_status load(qn_net *net, const qn_gguf *g, qn_error *err)
     }
     QN_TRY(qn_hparams_read(g, &net->hp, err));
     QN_TRY(net->arch->read(g, &net->hp, err));
+    QN_TRY(qn_keys_check(g, &net->hp, net->arch->keys, err));
     QN_TRY(find_vocab(g, net, err));
     net->layers = qn_zalloc_array(net->budget, "weights", net->hp.n_layers, sizeof(*net->layers));
     net->weights = qn_zalloc_array(net->budget, "weights", qn_gguf_n_tensors(g), sizeof(*net->weights));

@@ -26,6 +26,9 @@ typedef struct qn_net qn_net;
 /* An architecture: three short functions in arch/<name>.c. */
 typedef struct qn_arch {
     const char *name; /* general.architecture */
+    /* Keys of its own that it reads, after "<arch>.", NULL at the end; NULL: none. Other keys that would change the model
+     * are refused (keys.c). */
+    const char *const *keys;
     /* What is special about its hyper-parameters. */
     qn_status (*read)(const qn_gguf *g, qn_hparams *hp, qn_error *err);
     /* Asks for the weights; sets each layer's window and rope. */
@@ -37,7 +40,8 @@ typedef struct qn_arch {
 struct qn_net {
     const qn_arch *arch;
     qn_hparams hp;
-    uint32_t n_vocab; /* rows of the embedding matrix */
+    uint32_t n_vocab; /* tokens, and so logits */
+    uint32_t n_rows;  /* of the embedding matrix; those beyond n_vocab stand for no token and are left alone */
     const qn_weight *token_embd, *output_norm, *output;
     const qn_weight *rope_factors; /* F32, divides the frequencies (Llama 3); NULL: none */
     qn_net_layer *layers;          /* hp.n_layers */

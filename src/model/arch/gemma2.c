@@ -20,6 +20,10 @@ qn_status qn_gemma_read_pattern(const qn_gguf *g, qn_hparams *hp, qn_error *err)
     }
     /* Flags: true where the layer has a window. The first false one gives the period; the others must repeat it. */
     uint64_t period = 0, flag;
+    if (kv->n_items != hp->n_layers) {
+        return qn_fail(err, QN_EFORMAT, "%s: a list of %llu for %u layers", key, (unsigned long long)kv->n_items,
+                       hp->n_layers);
+    }
     for (uint64_t i = 0; i < kv->n_items; i++) {
         if (!qn_gguf_item_u64(kv, i, &flag)) {
             return qn_fail(err, QN_EFORMAT, "%s: not an array of flags", key);
@@ -73,4 +77,6 @@ static void bind(qn_net *net, qn_binder *b)
     }
 }
 
-const qn_arch qn_arch_gemma2 = {"gemma2", read, bind, qn_gemma_build};
+static const char *const keys[] = {"attention.sliding_window_pattern", NULL};
+
+const qn_arch qn_arch_gemma2 = {"gemma2", keys, read, bind, qn_gemma_build};

@@ -3,18 +3,14 @@
 #include "model/arch/archs.h"
 
 #include <math.h>
-#include <stdio.h>
 
 #define GEMMA3_27B_LAYERS 62
 
 static qn_status read(const qn_gguf *g, qn_hparams *hp, qn_error *err)
 {
-    char key[64];
     hp->window_pattern = 6;
-    snprintf(key, sizeof(key), "%s.rope.freq_base_swa", hp->arch);
-    if (qn_gguf_find(g, key) == NULL) {
-        hp->freq_base_local = 10000.0f;
-    }
+    hp->freq_base_local = 10000.0f;
+    QN_TRY(qn_hparams_freq_base(g, hp, "rope.freq_base_swa", &hp->freq_base_local, err));
     if (hp->n_layers == GEMMA3_27B_LAYERS && hp->attn_scale == 0.0f) {
         hp->attn_scale = 1.0f / sqrtf((float)hp->n_embd / (float)hp->n_heads); /* as Gemma 2 27B */
     }
@@ -37,4 +33,6 @@ static void bind(qn_net *net, qn_binder *b)
     }
 }
 
-const qn_arch qn_arch_gemma3 = {"gemma3", read, bind, qn_gemma_build};
+static const char *const keys[] = {"attention.sliding_window_pattern", "rope.freq_base_swa", NULL};
+
+const qn_arch qn_arch_gemma3 = {"gemma3", keys, read, bind, qn_gemma_build};

@@ -1,4 +1,5 @@
-/* Llama 2 and 3, SmolLM, Mistral, TinyLlama, and Mixtral (the same with experts).
+/* Llama 2 and 3, SmolLM, Mistral, TinyLlama, and Mixtral (the same with experts). A window (Mistral 7B v0.1: every layer
+ * has it) and soft caps are honoured when a file states them, though other programs pass over them.
  * SPDX-License-Identifier: MIT */
 #include "model/arch/archs.h"
 
@@ -23,7 +24,7 @@ static void bind(qn_net *net, qn_binder *b)
         } else {
             qn_bind_ffn(net, b, l);
         }
-        l->window = net->hp.window; /* Mistral 7B v0.1: every layer */
+        l->window = net->hp.window;
         l->rope = &net->rope;
     }
 }
@@ -35,4 +36,4 @@ static void build(const qn_net *net, qn_graph *g)
     qn_block_head(net, g, x);
 }
 
-const qn_arch qn_arch_llama = {"llama", read, bind, build};
+const qn_arch qn_arch_llama = {"llama", NULL, read, bind, build};

@@ -28,4 +28,4 @@ static void build(const qn_net *net, qn_graph *g)
     qn_block_head(net, g, x);
 }
 
-const qn_arch qn_arch_qwen2 = {"qwen2", read, bind, build};
+const qn_arch qn_arch_qwen2 = {"qwen2", NULL, read, bind, build};

@@ -71,9 +71,11 @@ static void set_keys(qn_gguf_writer *w, const seed *s)
     if (s->post_norms) {
         set_f32(w, s, "attn_logit_softcapping", 50.0f);
         set_f32(w, s, "final_logit_softcapping", 30.0f);
-        set_f32(w, s, "rope.freq_base_swa", 50.0f);
         snprintf(key, sizeof(key), "%s.attention.sliding_window_pattern", s->arch);
-        qn_gguf_set_array(w, key, QN_GGUF_BOOL, "\1\0", 2);
+        qn_gguf_set_array(w, key, QN_GGUF_BOOL, "\1", 1);
+    }
+    if (s->post_norms && s->head_norms) {
+        set_f32(w, s, "rope.freq_base_swa", 50.0f);
     }
     if (s->yarn) {
         snprintf(key, sizeof(key), "%s.rope.scaling.type", s->arch);

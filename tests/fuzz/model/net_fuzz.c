@@ -2,6 +2,7 @@
  * SPDX-License-Identifier: MIT */
 #include "backend/cpu/cpu.h"
 #include "backend/cpu/table.h"
+#include "base/log.h"
 #include "kv/kv.h"
 #include "model/net.h"
 
@@ -20,6 +21,7 @@ typedef struct machine {
 static const machine *the_machine(void)
 {
     static machine m;
+    qn_log_set_level(QN_LOG_ERROR); /* odd files are warned of all the time */
     if (m.pool == NULL && (qn_kernels_select(NULL, &m.kernels, NULL) != QN_OK || qn_pool_open(1, &m.pool, NULL) != QN_OK)) {
         abort();
     }
