@@ -9,7 +9,9 @@
  * a signal handler included.
  *
  * Errors: every call that can fail returns a qn_status, and fills *err when err is not NULL. On failure
- * out-parameters are left as they were unless the call says otherwise.
+ * out-parameters are left as they were unless the call says otherwise. A NULL where the call needs something is
+ * QN_EINVAL and names the argument. QN_EBUDGET instead of QN_ENOMEM says that the runtime's memory_bytes was
+ * in the way; err has the bytes asked for and that ceiling.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -104,7 +106,9 @@ typedef struct qn_model_options {
 void qn_model_options_init(qn_model_options *o);
 
 /* Maps the GGUF file (and the other parts of a split one), checks it whole, binds the weights and checks
- * each active kernel against the reference. o may be NULL. The error names the field, key or tensor. */
+ * each active kernel against the reference. o may be NULL. The error begins with the file's name and names the
+ * field, key or tensor. QN_EUNSUPPORTED: another architecture, or a key or tensor that would change the model and
+ * is not known. */
 qn_status qn_model_open(qn_runtime *rt, const char *path, const qn_model_options *o, qn_model **out,
                         qn_error *err);
 void qn_model_close(qn_model *m);
@@ -112,7 +116,7 @@ void qn_model_close(qn_model *m);
 typedef struct qn_model_info {
     const char *architecture; /* "llama"; owned by the model */
     const char *name;         /* general.name or "" */
-    uint32_t n_vocab;
+    uint32_t n_vocab; /* tokens; rows of the file's embedding beyond them are not used */
     uint32_t n_ctx_train;
     uint32_t n_embd;
     uint32_t n_layers;
@@ -167,7 +171,7 @@ typedef struct qn_session_options {
     uint32_t page_tokens; /* tokens of a KV page, a multiple of 8 up to 256; 0: 32 */
     uint32_t n_threads;   /* of the pool; 0: all */
     qn_kv_type kv_type;
-    uint64_t kv_bytes; /* ceiling of the KV pages; 0: room for n_seqs sequences of n_ctx tokens */
+    uint64_t kv_bytes; /* ceiling of the KV pages; 0: room for n_seqs sequences of n_ctx tokens; at least one page */
 } qn_session_options;
 
 void qn_session_options_init(qn_session_options *o);
@@ -223,7 +227,9 @@ qn_status qn_seq_eval_each(qn_seq *q, const int32_t *tokens, uint32_t n_tokens, 
                            qn_error *err);
 
 /* One sequence, any number of tokens: as many steps as it takes; *logits (if not NULL) gets the last row.
- * QN_ERANGE: the context would overflow (err has both counts), nothing ran. */
+ * QN_ERANGE: the context would overflow (err has both counts), or a bad token; nothing ran.
+ * QN_EFULL (no page), QN_EABORTED, QN_EDAMAGED: the steps before the one that failed count. qn_seq_length() tells how
+ * many tokens the sequence holds now, and the logits are gone; qn_seq_truncate() takes the tokens back. */
 qn_status qn_seq_eval(qn_seq *q, const int32_t *tokens, size_t n_tokens, const float **logits,
                       qn_error *err);
 
@@ -260,7 +266,7 @@ void qn_sampler_options_init(qn_sampler_options *o);
 
 /* QN_EINVAL names the option: not finite, out of range (temperature >= 0; top_p, min_p, typical_p in [0, 1];
  * repeat_penalty > 0; penalty_last_n <= 1048576), or a bias id outside the vocabulary.
- * Same options, same logits, same text: whatever the thread count. */
+ * Same options, same logits, same text: whatever the thread count. o NULL: what qn_sampler_options_init() sets. */
 qn_status qn_sampler_open(const qn_model *m, const qn_sampler_options *o, qn_sampler **out, qn_error *err);
 void qn_sampler_close(qn_sampler *s);
 
@@ -272,7 +278,8 @@ qn_status qn_sampler_pick(qn_sampler *s, const float *logits, int32_t *id, float
 /* Shows the sampler tokens that it did not pick (the prompt), for the penalties. */
 void qn_sampler_accept(qn_sampler *s, const int32_t *ids, size_t n_ids);
 
-/* The n most probable tokens, best first (ties: lower id first), with natural log-probabilities. */
+/* The n most probable tokens, best first (ties: lower id first), with natural log-probabilities. Beyond n_vocab:
+ * id -1 and -INFINITY. */
 void qn_logprobs_top(const qn_model *m, const float *logits, size_t n, int32_t *ids, float *logprobs);
 
 /* ---- streams: tokens to text that may be shown -------------------------------------------------- */

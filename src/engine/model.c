@@ -25,10 +25,10 @@ static size_t longest_piece(const qn_tokenizer *t)
     return longest;
 }
 
-static qn_status load(qn_model *m, const char *path, const qn_model_options *o, qn_error *err)
+/* What comes after opening the file: its errors are about the file's content. */
+static qn_status load_content(qn_model *m, const qn_model_options *o, qn_error *err)
 {
     qn_str s;
-    QN_TRY(qn_gguf_open(path, m->rt->budget, &m->gguf, err));
     if (qn_gguf_get_str(m->gguf, "general.name", &s, NULL) == QN_OK) {
         copy_str(m->name, sizeof(m->name), s);
     }
@@ -43,14 +43,23 @@ static qn_status load(qn_model *m, const char *path, const qn_model_options *o, 
     if (qn_gguf_n_tensors(m->gguf) == 0) {
         return qn_fail(err, QN_EFORMAT, "the file has a vocabulary but no tensors");
     }
-    QN_TRY(qn_net_open(m->gguf, m->rt->budget, &m->net, err));
-    if (!o->skip_self_check) {
+    return qn_net_open(m->gguf, m->rt->budget, &m->net, err);
+}
+
+static qn_status load(qn_model *m, const char *path, const qn_model_options *o, qn_error *err)
+{
+    QN_TRY(qn_gguf_open(path, m->rt->budget, &m->gguf, err));
+    qn_status status = load_content(m, o, err);
+    if (qn_gguf_damaged(m->gguf)) { /* whatever else was found wrong follows from that */
+        status = qn_fail(err, QN_EDAMAGED, "the file was cut short while it was read");
+    }
+    if (status != QN_OK) {
+        return qn_gguf_name_file(path, status, err);
+    }
+    if (m->net != NULL && !o->skip_self_check) {
         bool used[QN_TYPE_COUNT];
         qn_net_types(m->net, used);
-        QN_TRY(qn_kernels_self_check(&m->rt->kernels, used, err));
-    }
-    if (qn_gguf_damaged(m->gguf)) {
-        return qn_fail(err, QN_EDAMAGED, "%s was cut short while it was read", path);
+        return qn_kernels_self_check(&m->rt->kernels, used, err);
     }
     return QN_OK;
 }
@@ -58,15 +67,18 @@ static qn_status load(qn_model *m, const char *path, const qn_model_options *o, 
 qn_status qn_model_open(qn_runtime *rt, const char *path, const qn_model_options *o, qn_model **out, qn_error *err)
 {
     const qn_model_options none = {0};
+    QN_NEED(rt, err);
+    QN_NEED(path, err);
+    QN_NEED(out, err);
     qn_model *m = qn_zalloc(rt->budget, "model", sizeof(*m));
     if (m == NULL) {
-        return qn_fail(err, QN_ENOMEM, "no memory for the model");
+        return qn_blame_ceiling(rt->budget, qn_fail(err, QN_ENOMEM, "no memory for the model"), err);
     }
     m->rt = rt;
     qn_status status = load(m, path, o == NULL ? &none : o, err);
     if (status != QN_OK) {
         qn_model_close(m);
-        return status;
+        return qn_blame_ceiling(rt->budget, status, err);
     }
     *out = m;
     return QN_OK;

@@ -39,6 +39,8 @@ static size_t round64(size_t n)
 qn_status qn_model_kernel_peak(const qn_model *m, uint32_t n_threads, double *per_second, qn_error *err)
 {
     uint32_t n_in;
+    QN_NEED(m, err);
+    QN_NEED(per_second, err);
     if (m->net == NULL) {
         return qn_fail(err, QN_EINVAL, "the model was opened with vocab_only");
     }
@@ -54,7 +56,8 @@ qn_status qn_model_kernel_peak(const qn_model *m, uint32_t n_threads, double *pe
     p.stride = p.at_y + round64(PROBE_COLUMNS * mm->panel_rows * sizeof(float));
     p.memory = qn_zalloc_array(m->rt->budget, "probe", n_threads, p.stride);
     if (p.memory == NULL) {
-        return qn_fail(err, QN_ENOMEM, "no memory to measure %u threads", n_threads);
+        qn_status status = qn_fail(err, QN_ENOMEM, "no memory to measure %u threads", n_threads);
+        return qn_blame_ceiling(m->rt->budget, status, err);
     }
     uint64_t begin = qn_clock_ns();
     qn_pool_run(m->rt->pool, n_threads, run_probe, &p);

@@ -24,10 +24,22 @@ static qn_status start(qn_runtime *rt, const qn_runtime_options *o, qn_error *er
     return qn_cpu_open(&rt->kernels, rt->pool, rt->budget, &rt->cpu, err);
 }
 
+qn_status qn_blame_ceiling(const qn_budget *b, qn_status status, qn_error *err)
+{
+    uint64_t bytes, limit;
+    if ((status != QN_ENOMEM && status != QN_EBUDGET) || !qn_budget_refusal(b, &bytes, &limit)) {
+        return status;
+    }
+    const char *what = err != NULL && err->code == status ? err->what : "no memory";
+    return qn_fail(err, QN_EBUDGET, "%.140s: %llu bytes more would pass the ceiling of %llu", what,
+                   (unsigned long long)bytes, (unsigned long long)limit);
+}
+
 qn_status qn_runtime_open(const qn_runtime_options *o, qn_runtime **out, qn_error *err)
 {
     const qn_runtime_options none = {0};
     o = o == NULL ? &none : o;
+    QN_NEED(out, err);
     if (o->n_threads > QN_POOL_MAX_THREADS) {
         return qn_fail(err, QN_EINVAL, "n_threads: %u is above %d", o->n_threads, QN_POOL_MAX_THREADS);
     }
@@ -38,12 +50,14 @@ qn_status qn_runtime_open(const qn_runtime_options *o, qn_runtime **out, qn_erro
     }
     qn_runtime *rt = qn_zalloc(budget, "runtime", sizeof(*rt));
     if (rt == NULL) {
+        status = qn_blame_ceiling(budget, qn_fail(err, QN_ENOMEM, "no memory for the runtime"), err);
         qn_budget_close(budget);
-        return qn_fail(err, QN_ENOMEM, "no memory for the runtime");
+        return status;
     }
     rt->budget = budget;
     status = start(rt, o, err);
     if (status != QN_OK) {
+        status = qn_blame_ceiling(budget, status, err);
         qn_runtime_close(rt);
         return status;
     }

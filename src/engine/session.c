@@ -48,6 +48,16 @@ static qn_status settle_options(const qn_model *m, qn_session_options *o, qn_err
                : qn_fail(err, QN_EINVAL, "kv_type: %d is not known", (int)o->kv_type);
 }
 
+/* A page of each group of layers: less holds no token. */
+static uint64_t least_kv_bytes(const qn_kv_layout *layout)
+{
+    uint64_t sum = 0;
+    for (uint32_t g = 0; g < layout->n_groups; g++) {
+        sum += layout->groups[g].page_bytes;
+    }
+    return sum;
+}
+
 static qn_status open_kv(qn_session *s, qn_error *err)
 {
     qn_session_options *o = &s->opt;
@@ -60,6 +70,11 @@ static qn_status open_kv(qn_session *s, qn_error *err)
     }
     if (o->kv_bytes == 0 || o->kv_bytes > worst) {
         o->kv_bytes = worst;
+    }
+    uint64_t least = least_kv_bytes(&s->layout);
+    if (o->kv_bytes < least) {
+        return qn_fail(err, QN_EINVAL, "kv_bytes: %llu is less than the %llu of a first page of %u tokens",
+                       (unsigned long long)o->kv_bytes, (unsigned long long)least, o->page_tokens);
     }
     return qn_kv_open(&s->layout, o->kv_bytes, s->model->rt->budget, &s->kv, err);
 }
@@ -113,12 +128,14 @@ static qn_status open_all(qn_session *s, qn_error *err)
 
 qn_status qn_session_open(qn_model *m, const qn_session_options *o, qn_session **out, qn_error *err)
 {
+    QN_NEED(m, err);
+    QN_NEED(out, err);
     if (m->net == NULL) {
         return qn_fail(err, QN_EINVAL, "the model was opened with vocab_only");
     }
     qn_session *s = qn_zalloc(m->rt->budget, "session", sizeof(*s));
     if (s == NULL) {
-        return qn_fail(err, QN_ENOMEM, "no memory for the session");
+        return qn_blame_ceiling(m->rt->budget, qn_fail(err, QN_ENOMEM, "no memory for the session"), err);
     }
     s->model = m;
     atomic_init(&s->stop, false);
@@ -128,7 +145,7 @@ qn_status qn_session_open(qn_model *m, const qn_session_options *o, qn_session *
     qn_status status = open_all(s, err);
     if (status != QN_OK) {
         qn_session_close(s);
-        return status;
+        return qn_blame_ceiling(m->rt->budget, status, err);
     }
     *out = s;
     return QN_OK;
@@ -164,10 +181,15 @@ void qn_session_get_options(const qn_session *s, qn_session_options *out)
 
 qn_status qn_seq_open(qn_session *s, qn_seq **out, qn_error *err)
 {
+    QN_NEED(s, err);
+    QN_NEED(out, err);
     for (uint32_t i = 0; i < s->opt.n_seqs; i++) {
         qn_seq *q = &s->seqs[i];
         if (!q->is_open) {
-            QN_TRY(qn_kv_seq_init(s->kv, &q->kv, s->opt.n_ctx, err));
+            qn_status status = qn_kv_seq_init(s->kv, &q->kv, s->opt.n_ctx, err);
+            if (status != QN_OK) {
+                return qn_blame_ceiling(s->model->rt->budget, status, err);
+            }
             q->session = s;
             q->is_open = true;
             *out = q;
@@ -192,6 +214,7 @@ uint32_t qn_seq_length(const qn_seq *q)
 
 qn_status qn_seq_truncate(qn_seq *q, uint32_t n_keep, qn_error *err)
 {
+    QN_NEED(q, err);
     return qn_kv_seq_truncate(q->session->kv, &q->kv, n_keep, err);
 }
 
@@ -221,11 +244,14 @@ static void describe(const qn_session *s, qn_buf *out)
 qn_status qn_session_plan_text(const qn_session *s, char *text, size_t cap, size_t *n_bytes, qn_error *err)
 {
     qn_buf out;
+    QN_NEED(s, err);
+    QN_NEED(n_bytes, err);
+    QN_NEED_IF(cap != 0, text, err);
     qn_buf_init(&out, s->model->rt->budget, "text", SIZE_MAX);
     describe(s, &out);
     qn_status status = out.status;
     if (status != QN_OK) {
-        qn_fail(err, status, "no memory for the plan's text");
+        status = qn_blame_ceiling(s->model->rt->budget, qn_fail(err, status, "no memory for the plan's text"), err);
     } else {
         *n_bytes = out.len;
         if (out.len > cap) {

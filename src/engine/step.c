@@ -2,6 +2,18 @@
  * SPDX-License-Identifier: MIT */
 #include "engine/engine_int.h"
 
+static qn_status check_tokens(const qn_session *s, const int32_t *tokens, size_t n_tokens, qn_error *err)
+{
+    uint32_t n_vocab = s->model->net->n_vocab;
+    QN_NEED(tokens, err);
+    for (size_t i = 0; i < n_tokens; i++) {
+        if (tokens[i] < 0 || (uint32_t)tokens[i] >= n_vocab) {
+            return qn_fail(err, QN_ERANGE, "tokens[%zu]: %d is outside the vocabulary of %u", i, tokens[i], n_vocab);
+        }
+    }
+    return QN_OK;
+}
+
 /* Why an item cannot run, QN_OK when it can; pages are reserved then. */
 static qn_status admit(qn_session *s, qn_step_item *it, qn_error *err)
 {
@@ -19,12 +31,10 @@ static qn_status admit(qn_session *s, qn_step_item *it, qn_error *err)
         return qn_fail(err, QN_ERANGE, "%u tokens after %u do not fit in the context of %u", it->n_tokens, q->kv.length,
                        s->opt.n_ctx);
     }
-    for (uint32_t i = 0; i < it->n_tokens; i++) {
-        if (it->tokens[i] < 0 || (uint32_t)it->tokens[i] >= s->model->net->n_vocab) {
-            return qn_fail(err, QN_ERANGE, "tokens[%u]: %d is outside the vocabulary of %u", i, it->tokens[i],
-                           s->model->net->n_vocab);
-        }
+    if (it->want != QN_WANT_NONE && it->want != QN_WANT_LAST && it->want != QN_WANT_ALL) {
+        return qn_fail(err, QN_EINVAL, "want: %d is not known", (int)it->want);
     }
+    QN_TRY(check_tokens(s, it->tokens, it->n_tokens, err));
     return qn_kv_seq_reserve(s->kv, &q->kv, it->n_tokens, err);
 }
 
@@ -127,6 +137,8 @@ static qn_status check_size(const qn_session *s, const qn_step_item *items, size
 
 qn_status qn_step(qn_session *s, qn_step_item *items, size_t n_items, qn_error *err)
 {
+    QN_NEED(s, err);
+    QN_NEED_IF(n_items != 0, items, err);
     QN_TRY(check_size(s, items, n_items, err));
     build_rows(s, items, n_items, err);
     qn_status status = run_body(s);
@@ -159,6 +171,8 @@ static qn_status hand_out_logits(qn_session *s, qn_logits_fn *fn, void *ctx)
 qn_status qn_seq_eval_each(qn_seq *q, const int32_t *tokens, uint32_t n_tokens, qn_logits_fn *fn, void *ctx,
                            qn_error *err)
 {
+    QN_NEED(q, err);
+    QN_NEED(fn, err);
     qn_session *s = q->session;
     if (n_tokens > s->opt.n_batch) {
         return qn_fail(err, QN_EINVAL, "a step of %u rows; the session takes %u", n_tokens, s->opt.n_batch);
@@ -175,6 +189,7 @@ qn_status qn_seq_eval_each(qn_seq *q, const int32_t *tokens, uint32_t n_tokens, 
 
 qn_status qn_seq_eval(qn_seq *q, const int32_t *tokens, size_t n_tokens, const float **logits, qn_error *err)
 {
+    QN_NEED(q, err);
     qn_session *s = q->session;
     if (n_tokens == 0) {
         return qn_fail(err, QN_EINVAL, "n_tokens: 0");
@@ -183,6 +198,7 @@ qn_status qn_seq_eval(qn_seq *q, const int32_t *tokens, size_t n_tokens, const f
         return qn_fail(err, QN_ERANGE, "%zu tokens after %u do not fit in the context of %u", n_tokens, q->kv.length,
                        s->opt.n_ctx);
     }
+    QN_TRY(check_tokens(s, tokens, n_tokens, err)); /* all of them before any runs */
     for (size_t at = 0; at < n_tokens;) {
         uint32_t n = n_tokens - at < s->opt.n_batch ? (uint32_t)(n_tokens - at) : s->opt.n_batch;
         qn_step_item it = {.seq = q, .tokens = tokens + at, .n_tokens = n};

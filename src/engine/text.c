@@ -4,18 +4,29 @@
 #include "sample/sampler.h"
 #include "text/stream.h"
 
+#include <math.h>
+
 #define MAX_TOKEN_TEXT (1u << 20) /* bytes that one token may become; the longest known have under 512 */
 
 qn_status qn_tokenize(const qn_model *m, const char *text, size_t n_bytes, unsigned flags, int32_t *ids, size_t cap,
                       size_t *n_ids, qn_error *err)
 {
-    return qn_tokenizer_encode(m->tokenizer, text, n_bytes, flags, ids, cap, n_ids, err);
+    QN_NEED(m, err);
+    QN_NEED_IF(n_bytes != 0, text, err);
+    QN_NEED_IF(cap != 0, ids, err);
+    QN_NEED(n_ids, err);
+    qn_status status = qn_tokenizer_encode(m->tokenizer, text, n_bytes, flags, ids, cap, n_ids, err);
+    return qn_blame_ceiling(m->rt->budget, status, err);
 }
 
 qn_status qn_detokenize(const qn_model *m, const int32_t *ids, size_t n_ids, unsigned flags, char *text, size_t cap,
                         size_t *n_bytes, qn_error *err)
 {
     qn_buf out;
+    QN_NEED(m, err);
+    QN_NEED_IF(n_ids != 0, ids, err);
+    QN_NEED_IF(cap != 0, text, err);
+    QN_NEED(n_bytes, err);
     qn_buf_init(&out, m->rt->budget, "text", SIZE_MAX);
     qn_status status = qn_tokenizer_decode(m->tokenizer, ids, n_ids, flags, &out, err);
     if (status == QN_OK) {
@@ -27,7 +38,7 @@ qn_status qn_detokenize(const qn_model *m, const int32_t *ids, size_t n_ids, uns
         }
     }
     qn_buf_free(&out);
-    return status;
+    return qn_blame_ceiling(m->rt->budget, status, err);
 }
 
 bool qn_token_is_end(const qn_model *m, int32_t id)
@@ -48,14 +59,19 @@ static uint32_t vocab_of(const qn_model *m)
 
 qn_status qn_sampler_open(const qn_model *m, const qn_sampler_options *o, qn_sampler **out, qn_error *err)
 {
-    qn_sampler *s = qn_zalloc(m->rt->budget, "sampler", sizeof(*s));
+    qn_sampler_options usual;
+    QN_NEED(m, err);
+    QN_NEED(out, err);
+    qn_budget *b = m->rt->budget;
+    qn_sampler *s = qn_zalloc(b, "sampler", sizeof(*s));
     if (s == NULL) {
-        return qn_fail(err, QN_ENOMEM, "no memory for the sampler");
+        return qn_blame_ceiling(b, qn_fail(err, QN_ENOMEM, "no memory for the sampler"), err);
     }
-    qn_status status = qn_chain_open(o, vocab_of(m), m->rt->budget, &s->chain, err);
+    qn_sampler_options_init(&usual);
+    qn_status status = qn_chain_open(o != NULL ? o : &usual, vocab_of(m), b, &s->chain, err);
     if (status != QN_OK) {
         qn_free(s);
-        return status;
+        return qn_blame_ceiling(b, status, err);
     }
     *out = s;
     return QN_OK;
@@ -71,6 +87,9 @@ void qn_sampler_close(qn_sampler *s)
 
 qn_status qn_sampler_pick(qn_sampler *s, const float *logits, int32_t *id, float *logprob, qn_error *err)
 {
+    QN_NEED(s, err);
+    QN_NEED(logits, err);
+    QN_NEED(id, err);
     return qn_chain_pick(s->chain, logits, id, logprob, err);
 }
 
@@ -81,7 +100,13 @@ void qn_sampler_accept(qn_sampler *s, const int32_t *ids, size_t n_ids)
 
 void qn_logprobs_top(const qn_model *m, const float *logits, size_t n, int32_t *ids, float *logprobs)
 {
-    qn_top_logprobs(logits, vocab_of(m), n, ids, logprobs);
+    uint32_t n_vocab = vocab_of(m);
+    size_t n_known = n < n_vocab ? n : n_vocab;
+    qn_top_logprobs(logits, n_vocab, n_known, ids, logprobs);
+    for (size_t i = n_known; i < n; i++) {
+        ids[i] = -1;
+        logprobs[i] = -INFINITY;
+    }
 }
 
 /* ---- streams ---------------------------------------------------------------------------------------- */
@@ -126,7 +151,11 @@ static qn_status open_text_stream(qn_stream *st, const char *const *stops, size_
     if (n_stops > QN_STREAM_MAX_STOPS) {
         return qn_fail(err, QN_EINVAL, "stop: %zu strings, at most %d", n_stops, QN_STREAM_MAX_STOPS);
     }
+    QN_NEED_IF(n_stops != 0, stops, err);
     for (size_t i = 0; i < n_stops; i++) {
+        if (stops[i] == NULL) {
+            return qn_fail(err, QN_EINVAL, "stops[%zu]: NULL", i);
+        }
         views[i] = qn_str_of(stops[i]);
     }
     QN_TRY(qn_text_stream_open(views, n_stops, st->model->rt->budget, &st->text, err));
@@ -135,10 +164,12 @@ static qn_status open_text_stream(qn_stream *st, const char *const *stops, size_
 
 qn_status qn_stream_open(const qn_model *m, const char *const *stops, size_t n_stops, qn_stream **out, qn_error *err)
 {
+    QN_NEED(m, err);
+    QN_NEED(out, err);
     qn_budget *b = m->rt->budget;
     qn_stream *st = qn_zalloc(b, "stream", sizeof(*st));
     if (st == NULL) {
-        return qn_fail(err, QN_ENOMEM, "no memory for the stream");
+        return qn_blame_ceiling(b, qn_fail(err, QN_ENOMEM, "no memory for the stream"), err);
     }
     st->model = m;
     qn_buf_init(&st->bytes, b, "stream", MAX_TOKEN_TEXT);
@@ -147,7 +178,7 @@ qn_status qn_stream_open(const qn_model *m, const char *const *stops, size_t n_s
     qn_status status = open_text_stream(st, stops, n_stops, err);
     if (status != QN_OK) {
         qn_stream_close(st);
-        return status;
+        return qn_blame_ceiling(b, status, err);
     }
     *out = st;
     return QN_OK;
@@ -178,6 +209,10 @@ static qn_status give(qn_stream *st, qn_status status, const char **text, size_t
 
 qn_status qn_stream_push(qn_stream *st, int32_t id, const char **text, size_t *n_bytes, bool *stopped, qn_error *err)
 {
+    QN_NEED(st, err);
+    QN_NEED(text, err);
+    QN_NEED(n_bytes, err);
+    QN_NEED(stopped, err);
     qn_buf_clear(&st->bytes);
     qn_buf_clear(&st->out);
     QN_TRY(qn_tokenizer_decode_token(st->model->tokenizer, id, 0, false, &st->bytes, err));
@@ -187,6 +222,9 @@ qn_status qn_stream_push(qn_stream *st, int32_t id, const char **text, size_t *n
 
 qn_status qn_stream_finish(qn_stream *st, const char **text, size_t *n_bytes, qn_error *err)
 {
+    QN_NEED(st, err);
+    QN_NEED(text, err);
+    QN_NEED(n_bytes, err);
     qn_buf_clear(&st->out);
     return give(st, qn_text_stream_finish(st->text, &st->out), text, n_bytes, err);
 }

@@ -2,6 +2,8 @@
  * SPDX-License-Identifier: MIT */
 #include "support.h"
 
+#include "base/log.h"
+
 typedef void change_fn(qn_gguf_writer *w, const char *key);
 
 #define CHANGE(name, call)                                                                                             \
@@ -114,7 +116,8 @@ static void test_every_key(void **state)
                 } else {
                     bool other = strstr(err.what, "tensor '") != NULL || strstr(err.what, spec.arch) != NULL ||
                                  strstr(err.what, "tokenizer.ggml.") != NULL;
-                    if (strstr(err.what, key) == NULL && !other) {
+                    bool is_named = strncmp(err.what, strrchr(path, '/') + 1, strlen(strrchr(path, '/') + 1)) == 0;
+                    if ((strstr(err.what, key) == NULL && !other) || !is_named) {
                         fail_msg("change %u of %s: %s '%s'", (unsigned)c, key, qn_status_name(status), err.what);
                     }
                     n_refused++;
@@ -160,5 +163,6 @@ int main(void)
         cmocka_unit_test(test_every_key),
         cmocka_unit_test(test_vocabulary_only),
     };
+    qn_log_set_level(QN_LOG_ERROR); /* hundreds of warnings about odd files say nothing here */
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

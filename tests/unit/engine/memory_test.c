@@ -151,16 +151,26 @@ static void test_every_budget(void **state)
     qn_tiny_file(&spec, path);
     scenario sc = {.path = path, .n_threads = 1};
     uint64_t limit = 1;
-    uint32_t n_budget = 0, n_memory = 0;
-    for (qn_status status = QN_ENOMEM; status != QN_OK; limit += 1 + limit / 50) {
+    uint32_t n_refused = 0;
+    for (qn_status status = QN_EBUDGET; status != QN_OK; limit += 1 + limit / 50) {
+        char ceiling[64];
+        unsigned long long bytes;
         sc.memory_bytes = limit;
+        err = (qn_error){0};
         status = run(&sc, &err);
-        n_budget += status == QN_EBUDGET;
-        n_memory += status == QN_ENOMEM;
-        assert_true(status == QN_OK || status == QN_EBUDGET || status == QN_ENOMEM);
+        if (status == QN_OK) {
+            continue;
+        }
+        n_refused++;
+        snprintf(ceiling, sizeof(ceiling), "more would pass the ceiling of %llu", (unsigned long long)limit);
+        const char *told = strrchr(err.what, ':');
+        if (status != QN_EBUDGET || err.code != QN_EBUDGET || strstr(err.what, ceiling) == NULL || told == NULL ||
+            sscanf(told, ": %llu bytes", &bytes) != 1 || bytes == 0) {
+            fail_msg("%llu bytes: %s '%s'", (unsigned long long)limit, qn_status_name(status), err.what);
+        }
         assert_true(limit < UINT64_C(1) << 30);
     }
-    assert_true(n_budget > 0 && n_memory > 0);
+    assert_true(n_refused > 100);
     unlink(path);
 }
 
@@ -179,6 +189,7 @@ static void test_a_session_too_large_for_the_budget(void **state)
     uint64_t used = qn_runtime_memory_used(rt);
     assert_int_equal(qn_session_open(m, &(qn_session_options){.n_ctx = 1 << 20}, &s, &err), QN_EBUDGET);
     assert_non_null(strstr(err.what, "134217728 bytes of KV cache")); /* 2 layers x (K, V) x 2 heads x 8 x 2 bytes */
+    assert_non_null(strstr(err.what, "ceiling of 8388608"));
     assert_int_equal(qn_runtime_memory_used(rt), used);
     assert_int_equal(qn_session_open(m, &(qn_session_options){.n_batch = 65536, .n_ctx = 65536, .kv_bytes = 4096}, &s, &err),
                      QN_EBUDGET);
