@@ -12,7 +12,7 @@
 #define QN_PROBE_CALL                                                                      \
     ",\"tool_calls\":[{\"id\":\"call00000\",\"type\":\"function\",\"function\":{\"name\":" \
     "\"qn_probe_name\",\"arguments\":"
-#define QN_PROBE_TAIL                                                                             \
+#define QN_PROBE_TAIL                                                                                \
     "}}]},{\"role\":\"tool\",\"tool_call_id\":\"call00000\",\"name\":\"qn_probe_name\",\"content\":" \
     "\"y\"}]}"
 

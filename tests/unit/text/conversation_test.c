@@ -38,7 +38,7 @@ static void assert_refused(const char *json, qn_status status, const char *word)
     }
 }
 
-#define CALL(arguments) \
+#define CALL(arguments)                                                                                           \
     "{\"messages\":[{\"role\":\"assistant\",\"tool_calls\":[{\"id\":\"1\",\"function\":{\"arguments\":" arguments \
     ",\"name\":\"f\"}}]}]}"
 
@@ -47,7 +47,8 @@ static void most_is_left_alone(void **state)
     (void)state;
     assert_same("{}");
     assert_same("{\"messages\":[]}");
-    assert_same("{\"x\":{\"messages\":3,\"arguments\":\"{}\"},\"messages\":[{\"content\":null,\"n\":1.50}],\"tools\":null}");
+    assert_same(
+        "{\"x\":{\"messages\":3,\"arguments\":\"{}\"},\"messages\":[{\"content\":null,\"n\":1.50}],\"tools\":null}");
     assert_same("{\"messages\":[{\"content\":[{\"type\":\"text\",\"text\":\"a\"}],\"arguments\":\"{}\",\"role\":1}]}");
     assert_same("{\"messages\":[{\"tool_calls\":null},{\"tool_calls\":[1,\"a\"]},{\"tool_calls\":\"x\"}]}");
     assert_same("{\"add_generation_prompt\":true,\"a\":\"\\u0000\",\"b\":\"<\\\"\\\\/\"}");

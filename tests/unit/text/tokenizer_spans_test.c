@@ -133,9 +133,9 @@ static void random_texts_and_spans(void **state)
         }
         int32_t ids[128];
         size_t n_ids, at = 0;
-        assert_int_equal(qn_tokenizer_encode_spans(f.t, text, n, spans, n_spans, QN_TEXT_PARSE_SPECIAL, ids, 128, &n_ids,
-                                                   NULL),
-                         QN_OK);
+        assert_int_equal(
+            qn_tokenizer_encode_spans(f.t, text, n, spans, n_spans, QN_TEXT_PARSE_SPECIAL, ids, 128, &n_ids, NULL),
+            QN_OK);
         for (size_t i = 0; i < n_ids; i++) {
             qn_buf piece;
             qn_buf_init(&piece, NULL, "test", 64);
