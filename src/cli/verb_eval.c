@@ -98,6 +98,17 @@ static qn_status score_chunk(eval *e, qn_error *err)
     return QN_OK;
 }
 
+/* A number that is none would end as "null" in a table of results, or pass for a score. */
+static qn_status check_finite(const eval *e, qn_error *err)
+{
+    return isfinite(e->sum) && isfinite(exp(mean(e))) && isfinite(deviation(e))
+               ? QN_OK
+               : qn_fail(err, QN_ERANGE,
+                         "the perplexity is not a finite number (mean negative log-likelihood %g in chunk %zu of %zu): "
+                         "the model's logits or weights are damaged",
+                         mean(e), e->n_chunks_done + 1, e->n_chunks);
+}
+
 /* To standard error, so that standard output holds the result alone. */
 static void show_progress(const eval *e, bool on_terminal)
 {
@@ -116,6 +127,9 @@ static qn_status score_text(eval *e, qn_error *err)
     while (status == QN_OK && e->n_chunks_done < e->n_chunks) {
         e->chunk = e->tokens.ids + e->n_chunks_done * e->n_ctx;
         status = qn_interrupted() ? qn_fail(err, QN_EABORTED, "interrupted") : score_chunk(e, err);
+        if (status == QN_OK) {
+            status = check_finite(e, err);
+        }
         if (status == QN_OK) {
             e->n_chunks_done++;
         }

@@ -2,6 +2,8 @@
 import json
 import math
 
+import gguf_file
+import pytest
 from conftest import assert_fails
 
 
@@ -45,6 +47,29 @@ def test_too_short(quern, tiny_model, tmp_path):
     text.write_text("c")
     assert_fails(quern("eval", "perplexity", "-m", tiny_model, "-f", text, "-c", 16), 1, "16")
     assert_fails(quern("eval", "perplexity", "-m", tiny_model, "-f", tmp_path / "absent"), 1, "absent")
+
+
+@pytest.mark.parametrize("name,value", [("output.weight", math.nan), ("output_norm.weight", math.inf)])
+def test_a_result_that_is_no_number_is_a_failure(quern, tmp_path, name, value):
+    model, text = tmp_path / "broken.gguf", tmp_path / "text.txt"
+    file = gguf_file.tiny_llama()
+    file.tensors = [(n, dims, [value] * len(numbers) if n == name else numbers) for n, dims, numbers in file.tensors]
+    model.write_bytes(file.to_bytes())
+    text.write_text("ab c a b " * 20)
+    for args in ([], ["--json"]):
+        result = quern("eval", "perplexity", "-m", model, "-f", text, "-c", 16, *args)
+        assert_fails(result, 1, "perplexity", "not a finite number")
+
+
+def test_a_result_beyond_all_numbers_is_a_failure(quern, tmp_path):
+    model, text = tmp_path / "sure.gguf", tmp_path / "text.txt"
+    file = gguf_file.tiny_llama()
+    # Whatever the last layer says, one of two tokens that are not in the text gets all the probability.
+    file.tensors = [(n, dims, [1e4 if i // 32 == 50 else -1e4 if i // 32 == 51 else x for i, x in enumerate(numbers)]
+                     if n == "output.weight" else numbers) for n, dims, numbers in file.tensors]
+    model.write_bytes(file.to_bytes())
+    text.write_text("c" * 40)
+    assert_fails(quern("eval", "perplexity", "-m", model, "-f", text, "-c", 16), 1, "not a finite number")
 
 
 def test_a_trained_model_knows_stories(quern, shared, tmp_path):
