@@ -4,7 +4,7 @@
 
 #include "base/unicode_norm.h"
 
-static const qn_tokenizer_ops *const algorithms[] = {&qn_tokenizer_bpe, &qn_tokenizer_spm};
+static const qn_tokenizer_ops *const algorithms[] = {&qn_tokenizer_bpe, &qn_tokenizer_spm, &qn_tokenizer_wpm};
 
 static qn_status find_algorithm(qn_tokenizer *t, const qn_gguf *g, qn_error *err)
 {
@@ -14,6 +14,7 @@ static qn_status find_algorithm(qn_tokenizer *t, const qn_gguf *g, qn_error *err
         if (qn_str_is(model, algorithms[i]->model)) {
             t->ops = algorithms[i];
             t->adds_bos = t->ops->adds_bos;
+            t->adds_eos = t->ops->adds_eos;
             return QN_OK;
         }
     }

@@ -9,6 +9,8 @@
  *     tokenizer_pre.c        its pre-tokenizers: cutting by patterns
  *     tokenizer_pre_kinds.c  the table of patterns, by kind
  *     tokenizer_spm.c        model "llama": SentencePiece BPE by scores
+ *     tokenizer_trie.c       a tree of bytes, for the algorithms that look for the pieces at a place of a text
+ *     tokenizer_wpm*.c       model "bert": WordPiece, and the words of a text
  *
  * A further algorithm is one more file with a qn_tokenizer_ops, named in the list in tokenizer.c.
  *
@@ -26,6 +28,8 @@
 #define QN_MAX_SPECIAL_PIECE 1024   /* of a special token: what one place of a text may cost; real ones stay under 64 */
 #define QN_MAX_TEXT (UINT32_C(1) << 30) /* bytes of one text; offsets are 32 bits */
 #define QN_NO_ID (-1)
+#define QN_SPACE "\xE2\x96\x81" /* U+2581, which spells a space in some vocabularies */
+#define QN_SPACE_LEN 3
 
 enum { /* flags of a token */
     QN_TOKEN_END = 1, /* ends generation */
@@ -123,8 +127,9 @@ typedef struct qn_encode_run {
 
 struct qn_tokenizer_ops {
     const char *model; /* tokenizer.ggml.model */
+    const char *bos_key, *eos_key; /* of tokens that stand in for BOS and EOS before the usual keys count; or NULL */
     int32_t bos, eos, unknown; /* when the file is silent, and has such an id; QN_NO_ID: none */
-    bool adds_bos; /* when the file is silent; the pre-tokenizer's table may say otherwise */
+    bool adds_bos, adds_eos; /* when the file is silent; the pre-tokenizer's table may say otherwise of BOS */
     /* Reads what the algorithm needs beyond the vocabulary into t->state and t->byte_ids. */
     qn_status (*load)(qn_tokenizer *t, const qn_gguf *g, qn_error *err);
     void (*unload)(qn_tokenizer *t);
@@ -134,7 +139,7 @@ struct qn_tokenizer_ops {
     void (*decode)(const qn_tokenizer *t, qn_str piece, bool opens, qn_buf *out);
 };
 
-extern const qn_tokenizer_ops qn_tokenizer_bpe, qn_tokenizer_spm;
+extern const qn_tokenizer_ops qn_tokenizer_bpe, qn_tokenizer_spm, qn_tokenizer_wpm;
 
 static inline void qn_emit(qn_encode_run *run, int32_t id)
 {
@@ -162,6 +167,8 @@ static inline bool qn_is_hidden(uint8_t kind) { return kind == QN_TOKEN_CONTROL 
 qn_status qn_vocab_load(qn_tokenizer *t, const qn_gguf *g, qn_error *err);
 /* Special ids, add_bos, add_eos and the end-of-generation set; after ops->load(). */
 qn_status qn_vocab_load_special(qn_tokenizer *t, const qn_gguf *g, qn_error *err);
+/* A boolean key; *flag stays when the file has none. */
+qn_status qn_vocab_load_flag(const qn_gguf *g, const char *key, bool *flag, qn_error *err);
 /* The byte that "<0xXX>" stands for, or -1. */
 int qn_vocab_byte(qn_str piece);
 

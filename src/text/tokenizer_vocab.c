@@ -112,6 +112,19 @@ static qn_status load_id(const qn_tokenizer *t, const qn_gguf *g, const char *ke
     return QN_OK;
 }
 
+/* BOS or EOS: the token under a key of the algorithm's own, else under the usual one, else the default. */
+static qn_status load_end(const qn_tokenizer *t, const qn_gguf *g, const char *own_key, const char *key,
+                          int32_t fallback, int32_t *id, qn_error *err)
+{
+    const char *from = own_key != NULL && qn_gguf_find(g, own_key) != NULL ? own_key : key;
+    return load_id(t, g, from, fallback, id, err);
+}
+
+qn_status qn_vocab_load_flag(const qn_gguf *g, const char *key, bool *flag, qn_error *err)
+{
+    return qn_gguf_find(g, key) == NULL ? QN_OK : qn_gguf_get_bool(g, key, flag, err);
+}
+
 /* Whether encoding adds a special token. Wanting one that the vocabulary lacks is an error if the file says so. */
 static qn_status load_adds(const qn_gguf *g, const char *key, int32_t id, bool fallback, bool *adds, qn_error *err)
 {
@@ -168,11 +181,12 @@ static void find_ends(qn_tokenizer *t)
 qn_status qn_vocab_load_special(qn_tokenizer *t, const qn_gguf *g, qn_error *err)
 {
     static const char *const end_keys[] = {"tokenizer.ggml.eot_token_id", "tokenizer.ggml.eom_token_id"};
-    QN_TRY(load_id(t, g, "tokenizer.ggml.bos_token_id", t->ops->bos, &t->bos, err));
-    QN_TRY(load_id(t, g, "tokenizer.ggml.eos_token_id", t->ops->eos, &t->eos, err));
+    const qn_tokenizer_ops *ops = t->ops;
+    QN_TRY(load_end(t, g, ops->bos_key, "tokenizer.ggml.bos_token_id", ops->bos, &t->bos, err));
+    QN_TRY(load_end(t, g, ops->eos_key, "tokenizer.ggml.eos_token_id", ops->eos, &t->eos, err));
     QN_TRY(load_id(t, g, "tokenizer.ggml.unknown_token_id", t->ops->unknown, &t->unknown, err));
     QN_TRY(load_adds(g, "tokenizer.ggml.add_bos_token", t->bos, t->adds_bos, &t->adds_bos, err));
-    QN_TRY(load_adds(g, "tokenizer.ggml.add_eos_token", t->eos, false, &t->adds_eos, err));
+    QN_TRY(load_adds(g, "tokenizer.ggml.add_eos_token", t->eos, t->adds_eos, &t->adds_eos, err));
     find_ends(t);
     for (size_t i = 0; i < sizeof(end_keys) / sizeof(end_keys[0]); i++) {
         int32_t id;
