@@ -33,7 +33,7 @@ tsan: ## the short tests under the thread sanitizer
 	@scripts/run-tests tsan -L short
 
 .PHONY: fuzz
-fuzz: ## each fuzzer for T seconds, or only those of F="reader_fuzz ..."
+fuzz: ## each fuzzer for T seconds, or only those of F="gguf_reader_fuzz ..."
 	@scripts/build fuzz fuzzers
 	@scripts/fuzz $(T) $(F)
 

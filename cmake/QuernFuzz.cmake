@@ -1,20 +1,21 @@
 # The target `fuzzers` is all that is needed: most layers have none, and kernels take long to compile instrumented.
 add_custom_target(fuzzers)
 
-# tests/fuzz/<layer>/<noun>_fuzz.c holds LLVMFuzzerTestOneInput(); it links that layer.
+# tests/fuzz/<layer>/<noun>_fuzz.c holds LLVMFuzzerTestOneInput(); it links that layer and becomes the program
+# fuzz/<layer>_<noun>_fuzz, so that two layers may use one noun.
 file(GLOB_RECURSE fuzz_files CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/tests/fuzz/*_fuzz.c)
 foreach(file IN LISTS fuzz_files)
     file(RELATIVE_PATH relative ${CMAKE_SOURCE_DIR}/tests/fuzz ${file})
     string(REGEX REPLACE "/.*" "" layer ${relative})
     get_filename_component(noun ${file} NAME_WE)
-    add_executable(${noun} ${file})
-    add_dependencies(fuzzers ${noun})
-    target_include_directories(${noun} PRIVATE ${CMAKE_SOURCE_DIR}/src)
-    target_link_libraries(${noun} PRIVATE quern_${layer})
-    target_link_options(${noun} PRIVATE -fsanitize=fuzzer)
-    set_target_properties(${noun} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/fuzz)
+    set(target ${layer}_${noun})
+    add_executable(${target} ${file})
+    add_dependencies(fuzzers ${target})
+    target_include_directories(${target} PRIVATE ${CMAKE_SOURCE_DIR}/src)
+    target_link_libraries(${target} PRIVATE quern_${layer})
+    target_link_options(${target} PRIVATE -fsanitize=fuzzer)
+    set_target_properties(${target} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/fuzz)
 endforeach()
-
 
 # tests/fuzz/<layer>/corpus.c writes the seeds of that layer's fuzzers into a folder: fuzz/<layer>_corpus FOLDER.
 file(GLOB_RECURSE corpus_files CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/tests/fuzz/corpus.c)

@@ -126,3 +126,14 @@ def test_fetch_without_the_package_leaves_nothing(tmp_path):
     result = fetch(tmp_path / "cache", tmp_path / "packages")
     assert result.returncode == 1 and result.stdout == ""
     assert list((tmp_path / "cache/quern").iterdir()) == []
+
+
+def test_fuzzers_are_named_by_layer_and_noun():
+    result = subprocess.run([sys.executable, SCRIPTS / "fuzz", "1", "reader_fuzz"], capture_output=True, text=True,
+                            timeout=60)
+    assert result.returncode == 2 and result.stdout == ""
+    told = result.stderr.split("there are: ")[1].strip().split(", ")
+    files = [p.relative_to(SCRIPTS.parent / "tests/fuzz") for p in (SCRIPTS.parent / "tests/fuzz").rglob("*_fuzz.c")]
+    assert "gguf_reader_fuzz" in told and "reader_fuzz" not in told
+    assert len(set(told)) == len(files), "two fuzzers of one layer share a noun"
+    assert sorted(told) == sorted(f"{p.parts[0]}_{p.stem}" for p in files)
