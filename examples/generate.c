@@ -30,7 +30,7 @@ int main(int argc, char **argv)
     check(qn_session_open(model, NULL, &session, &err));
     check(qn_seq_open(session, &seq, &err));
     check(qn_sampler_open(model, &sampling, &sampler, &err));
-    check(qn_stream_open(model, NULL, 0, &stream, &err));
+    check(qn_stream_open(model, NULL, 0, 0, &stream, &err));
 
     const char *text = argc > 2 ? argv[2] : "Once upon a time";
     int32_t ids[256], id;

@@ -288,8 +288,9 @@ typedef struct qn_stream qn_stream;
 
 /* Turns tokens into text: only whole UTF-8 characters leave, a stop string (even one that begins in one
  * token and ends in another) never does, each byte leaves once. stops[0, n_stops) are NUL-terminated and
- * copied; at most 64 of at most 4096 bytes each; empty ones are QN_EINVAL. */
-qn_status qn_stream_open(const qn_model *m, const char *const *stops, size_t n_stops, qn_stream **out,
+ * copied; at most 64 of at most 4096 bytes each; empty ones are QN_EINVAL. Special tokens give nothing; with
+ * QN_TEXT_PARSE_SPECIAL in flags all but those that end a generation are spelled out. */
+qn_status qn_stream_open(const qn_model *m, const char *const *stops, size_t n_stops, unsigned flags, qn_stream **out,
                          qn_error *err);
 void qn_stream_close(qn_stream *st);
 

@@ -146,7 +146,7 @@ static qn_status generate(qn_generation *g, qn_stream *stream, const int32_t *pr
 qn_status qn_generate(qn_generation *g, const int32_t *prompt, size_t n, qn_error *err)
 {
     qn_stream *stream;
-    QN_TRY(qn_stream_open(g->model, g->sampling->stops, g->sampling->n_stops, &stream, err));
+    QN_TRY(qn_stream_open(g->model, g->sampling->stops, g->sampling->n_stops, g->stream_flags, &stream, err));
     g->made.n = 0;
     g->ending = QN_ENDING_STOP;
     g->timings = (qn_timings){.load_ns = g->timings.load_ns};

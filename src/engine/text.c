@@ -113,6 +113,7 @@ void qn_logprobs_top(const qn_model *m, const float *logits, size_t n, int32_t *
 
 struct qn_stream {
     const qn_model *model;
+    unsigned flags; /* QN_TEXT_PARSE_SPECIAL or 0 */
     qn_text_stream *text;
     qn_buf bytes, out;
 };
@@ -162,7 +163,8 @@ static qn_status open_text_stream(qn_stream *st, const char *const *stops, size_
     return reserve_buffers(st, views, n_stops, err);
 }
 
-qn_status qn_stream_open(const qn_model *m, const char *const *stops, size_t n_stops, qn_stream **out, qn_error *err)
+qn_status qn_stream_open(const qn_model *m, const char *const *stops, size_t n_stops, unsigned flags, qn_stream **out,
+                         qn_error *err)
 {
     QN_NEED(m, err);
     QN_NEED(out, err);
@@ -172,6 +174,7 @@ qn_status qn_stream_open(const qn_model *m, const char *const *stops, size_t n_s
         return qn_blame_ceiling(b, qn_fail(err, QN_ENOMEM, "no memory for the stream"), err);
     }
     st->model = m;
+    st->flags = flags & QN_TEXT_PARSE_SPECIAL;
     qn_buf_init(&st->bytes, b, "stream", MAX_TOKEN_TEXT);
     /* invalid bytes may treble in length; held-back text comes on top */
     qn_buf_init(&st->out, b, "stream", 3 * MAX_TOKEN_TEXT + QN_STREAM_MAX_STOP_BYTES);
@@ -215,7 +218,9 @@ qn_status qn_stream_push(qn_stream *st, int32_t id, const char **text, size_t *n
     QN_NEED(stopped, err);
     qn_buf_clear(&st->bytes);
     qn_buf_clear(&st->out);
-    QN_TRY(qn_tokenizer_decode_token(st->model->tokenizer, id, 0, false, &st->bytes, err));
+    const qn_tokenizer *t = st->model->tokenizer;
+    unsigned flags = qn_tokenizer_is_end(t, id) ? 0 : st->flags;
+    QN_TRY(qn_tokenizer_decode_token(t, id, flags, false, &st->bytes, err));
     return give(st, qn_text_stream_push(st->text, st->bytes.data, st->bytes.len, &st->out, stopped), text, n_bytes,
                 err);
 }

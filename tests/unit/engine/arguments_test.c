@@ -60,11 +60,11 @@ static void test_texts(void **state)
 
     qn_stream *st = NULL;
     const char *const stops[] = {"a", NULL, "b"};
-    EXPECT_NAMED("stops[1]: NULL", qn_stream_open(m, stops, 3, &st, &err));
-    EXPECT_NAMED("stops: NULL", qn_stream_open(m, NULL, 3, &st, &err));
-    EXPECT_NAMED("out: NULL", qn_stream_open(m, stops, 1, NULL, &err));
+    EXPECT_NAMED("stops[1]: NULL", qn_stream_open(m, stops, 3, 0, &st, &err));
+    EXPECT_NAMED("stops: NULL", qn_stream_open(m, NULL, 3, 0, &st, &err));
+    EXPECT_NAMED("out: NULL", qn_stream_open(m, stops, 1, 0, NULL, &err));
     assert_null(st);
-    assert_int_equal(qn_stream_open(m, NULL, 0, &st, NULL), QN_OK);
+    assert_int_equal(qn_stream_open(m, NULL, 0, 0, &st, NULL), QN_OK);
     const char *shown;
     bool stopped;
     EXPECT_NAMED("text: NULL", qn_stream_push(st, 5, NULL, &n, &stopped, &err));

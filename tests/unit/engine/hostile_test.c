@@ -58,7 +58,7 @@ static void use(qn_model *m)
     qn_seq *q = open_seq(s);
     qn_stream *stream = NULL;
     assert_int_equal(qn_seq_eval(q, (const int32_t[]){5, 0, 287}, 3, &logits, &err), QN_OK);
-    if (qn_stream_open(m, stops, 1, &stream, &err) == QN_OK) {
+    if (qn_stream_open(m, stops, 1, 0, &stream, &err) == QN_OK) {
         for (int32_t id = -1; id <= (int32_t)info.n_vocab; id++) {
             const char *text;
             bool stopped;

@@ -21,7 +21,7 @@ static qn_status sample_and_stream(const qn_model *m, const float *logits, qn_er
     o.n_bias = 1;
     qn_status status = qn_sampler_open(m, &o, &sampler, err);
     if (status == QN_OK) {
-        status = qn_stream_open(m, stops, 2, &stream, err);
+        status = qn_stream_open(m, stops, 2, 0, &stream, err);
     }
     int32_t id = 0;
     if (status == QN_OK) {

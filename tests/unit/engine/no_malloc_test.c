@@ -107,7 +107,7 @@ static void check_kind(const char *isa, const char *kind, qn_type type)
         w.q[i] = open_seq(w.s);
     }
     open_samplers(&w);
-    assert_int_equal(qn_stream_open(w.m, stops, 2, &w.stream, NULL), QN_OK);
+    assert_int_equal(qn_stream_open(w.m, stops, 2, 0, &w.stream, NULL), QN_OK);
     run(&w, (uint32_t[]){1, 0, 0}, QN_WANT_LAST); /* the first token */
 
     const char *text;
