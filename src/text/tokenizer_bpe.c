@@ -9,37 +9,18 @@
  * could stand for it.
  *
  * SPDX-License-Identifier: MIT */
-#include "text/tokenizer_int.h"
+#include "text/tokenizer_bpe.h"
 
 #include "text/utf8.h"
 
 #define KEY_MERGES "tokenizer.ggml.merges"
 #define MAX_MERGES (1u << 24) /* the largest known list has about 600,000 */
 #define FILTER_BITS 8         /* of the filter for each slot of the table: at most one bit in 16 is set */
-#define N_ALPHABET 324        /* U+0000 to U+0143: where the characters for bytes lie */
 
-typedef struct merge {
-    int32_t left, right; /* left QN_NO_ID: a free slot */
-    int32_t id;
-    uint32_t rank;
-} merge;
-
-typedef struct bpe {
-    qn_pre *pre;
-    merge *merges; /* by the pair, open addressing, at most half full */
-    uint32_t mask;
-    uint64_t seed;
-    uint64_t *filter; /* a bit for each merge, by hash: most pairs of neighbours merge to nothing, and it is small */
-    uint32_t filter_mask; /* bits - 1 */
-    char spelling[256][2]; /* UTF-8 of the character for a byte */
-    uint8_t spelling_len[256];
-    int16_t bytes[N_ALPHABET]; /* byte of a character, or -1 */
-} bpe;
-
-static void fill_alphabet(bpe *m)
+static void fill_alphabet(qn_bpe *m)
 {
     uint32_t next = 0x100;
-    for (size_t i = 0; i < N_ALPHABET; i++) {
+    for (size_t i = 0; i < QN_BPE_ALPHABET; i++) {
         m->bytes[i] = -1;
     }
     for (uint32_t byte = 0; byte < 256; byte++) {
@@ -50,40 +31,6 @@ static void fill_alphabet(bpe *m)
         m->spelling_len[byte] = (uint8_t)qn_utf8_put(cp, s);
         memcpy(m->spelling[byte], s, sizeof(m->spelling[byte]));
     }
-}
-
-static uint64_t hash_pair(const bpe *m, int32_t left, int32_t right)
-{
-    uint64_t pair = (uint64_t)(uint32_t)left << 32 | (uint32_t)right;
-    return qn_mix(pair ^ m->seed, 0x9FB21C651E98DF25u);
-}
-
-static bool may_merge(const bpe *m, uint64_t h)
-{
-    uint32_t bit = (uint32_t)(h >> 32) & m->filter_mask;
-    return m->filter[bit / 64] >> bit % 64 & 1;
-}
-
-/* The merge of a pair with that hash, or the free slot where it would go. */
-static merge *find_merge(const bpe *m, int32_t left, int32_t right, uint64_t h)
-{
-    for (uint32_t i = (uint32_t)h & m->mask;; i = (i + 1) & m->mask) {
-        merge *at = &m->merges[i];
-        if (at->left == QN_NO_ID || (at->left == left && at->right == right)) {
-            return at;
-        }
-    }
-}
-
-/* NULL: the two do not merge. */
-static const merge *look_up_pair(const bpe *m, int32_t left, int32_t right)
-{
-    uint64_t h = hash_pair(m, left, right);
-    if (!may_merge(m, h)) {
-        return NULL;
-    }
-    const merge *at = find_merge(m, left, right, h);
-    return at->left == QN_NO_ID ? NULL : at;
 }
 
 /* A line "left right" on its way into the table: the spellings of both and of what they become. */
@@ -115,7 +62,8 @@ static bool parse_line(const qn_tokenizer *t, qn_str line, char *joined, pending
 
 /* Merges of tokens that the vocabulary lacks, or that would make a special token, are passed over: real files have
  * the former. Of two equal ones the first counts. */
-static void add_batch(const qn_tokenizer *t, bpe *m, pending *batch, size_t n, const uint32_t *ranks)
+static void add_batch(const qn_tokenizer *t, qn_bpe *m, pending *batch, size_t n, const uint32_t *ranks,
+                      qn_bpe_chars *chars)
 {
     for (size_t i = 0; i < n; i++) {
         for (size_t k = 0; k < 3; k++) {
@@ -132,23 +80,24 @@ static void add_batch(const qn_tokenizer *t, bpe *m, pending *batch, size_t n, c
         for (size_t k = 0; k < 3; k++) {
             batch[i].id[k] = qn_pieces_find_hashed(t, batch[i].text[k].data, batch[i].text[k].len, batch[i].hash[k]);
         }
-        batch[i].pair = hash_pair(m, batch[i].id[0], batch[i].id[1]);
+        batch[i].pair = qn_bpe_hash(m, batch[i].id[0], batch[i].id[1]);
         __builtin_prefetch(&m->merges[(uint32_t)batch[i].pair & m->mask], 1);
     }
     for (size_t i = 0; i < n; i++) {
         const int32_t *id = batch[i].id;
         if (id[0] != QN_NO_ID && id[1] != QN_NO_ID && id[2] != QN_NO_ID) {
-            merge *at = find_merge(m, id[0], id[1], batch[i].pair);
+            qn_bpe_merge *at = qn_bpe_find(m, id[0], id[1], batch[i].pair);
             if (at->left == QN_NO_ID) {
                 uint32_t bit = (uint32_t)(batch[i].pair >> 32) & m->filter_mask;
-                *at = (merge){id[0], id[1], id[2], ranks[i]};
+                *at = (qn_bpe_merge){id[0], id[1], id[2], ranks[i]};
                 m->filter[bit / 64] |= UINT64_C(1) << bit % 64;
+                qn_bpe_chars_note(chars, m, batch[i].text[0], batch[i].text[1], id, ranks[i]);
             }
         }
     }
 }
 
-static void add_merges(const qn_tokenizer *t, bpe *m, const qn_gguf_kv *kv, char *room)
+static void add_merges(const qn_tokenizer *t, qn_bpe *m, const qn_gguf_kv *kv, char *room, qn_bpe_chars *chars)
 {
     pending batch[BATCH];
     uint32_t ranks[BATCH];
@@ -158,21 +107,21 @@ static void add_merges(const qn_tokenizer *t, bpe *m, const qn_gguf_kv *kv, char
     for (uint32_t rank = 0; qn_gguf_next_str(kv, &it, &line); rank++) {
         bool is_long = line.len > JOINED;
         if (n == BATCH || (is_long && n > 0)) {
-            add_batch(t, m, batch, n, ranks);
+            add_batch(t, m, batch, n, ranks, chars);
             n = 0;
         }
         if (parse_line(t, line, room + n * JOINED, &batch[n])) {
             ranks[n++] = rank;
         }
         if (is_long) {
-            add_batch(t, m, batch, n, ranks);
+            add_batch(t, m, batch, n, ranks, chars);
             n = 0;
         }
     }
-    add_batch(t, m, batch, n, ranks);
+    add_batch(t, m, batch, n, ranks, chars);
 }
 
-static qn_status load_merges(qn_tokenizer *t, bpe *m, const qn_gguf *g, qn_error *err)
+static qn_status load_merges(qn_tokenizer *t, qn_bpe *m, const qn_gguf *g, qn_error *err)
 {
     const qn_gguf_kv *kv = qn_gguf_find(g, KEY_MERGES);
     if (kv == NULL || kv->type != QN_GGUF_ARRAY || kv->item_type != QN_GGUF_STRING || kv->n_items > MAX_MERGES) {
@@ -195,14 +144,19 @@ static qn_status load_merges(qn_tokenizer *t, bpe *m, const qn_gguf *g, qn_error
     for (size_t i = 0; i < n_slots; i++) {
         m->merges[i].left = QN_NO_ID;
     }
-    add_merges(t, m, kv, room);
+    qn_bpe_chars chars;
+    qn_status s = qn_bpe_chars_begin(&chars, t, m);
+    if (s == QN_OK) {
+        add_merges(t, m, kv, room, &chars);
+        s = qn_bpe_chars_end(&chars, t, m);
+    }
     qn_free(room);
-    return QN_OK;
+    return s == QN_OK ? QN_OK : qn_fail(err, s, "no memory for characters");
 }
 
 static qn_status load(qn_tokenizer *t, const qn_gguf *g, qn_error *err)
 {
-    bpe *m = qn_zalloc(t->budget, QN_TOKENIZER_OWNER, sizeof(*m));
+    qn_bpe *m = qn_zalloc(t->budget, QN_TOKENIZER_OWNER, sizeof(*m));
     if (m == NULL) {
         return qn_fail(err, QN_ENOMEM, "no memory for a tokenizer");
     }
@@ -213,6 +167,9 @@ static qn_status load(qn_tokenizer *t, const qn_gguf *g, qn_error *err)
         QN_TRY(qn_gguf_get_str(g, "tokenizer.ggml.pre", &kind, err));
     }
     QN_TRY(qn_pre_open(kind, t->budget, &m->pre, err));
+    if (qn_cache_open(&m->cache, t->n_vocab, t->pieces.seed, t->budget, QN_TOKENIZER_OWNER) != QN_OK) {
+        return qn_fail(err, QN_ENOMEM, "no memory for a cache of words");
+    }
     t->adds_bos = qn_pre_adds_bos(m->pre);
     t->is_nfc = qn_pre_kind_is_nfc(kind);
     for (size_t byte = 0; byte < 256; byte++) {
@@ -223,31 +180,71 @@ static qn_status load(qn_tokenizer *t, const qn_gguf *g, qn_error *err)
 
 static void unload(qn_tokenizer *t)
 {
-    bpe *m = t->state;
+    qn_bpe *m = t->state;
     qn_pre_close(m->pre);
     qn_free(m->merges);
     qn_free(m->filter);
+    qn_free(m->near);
+    qn_chars_free(&m->chars);
+    qn_cache_close(&m->cache);
     qn_free(m);
 }
 
-static bool look_up(const qn_tokenizer *t, const char *text, const qn_symbol *left, const qn_symbol *right,
-                    uint32_t end, uint32_t *priority, int32_t *id)
+static bool may_merge(const qn_tokenizer *t, const char *text, qn_pair pair, uint64_t *hash)
+{
+    const qn_bpe *m = t->state;
+    (void)text;
+    *hash = qn_bpe_hash(m, pair.left, pair.right);
+    return qn_bpe_may_have(m, *hash);
+}
+
+static bool find(const qn_tokenizer *t, const char *text, qn_pair pair, uint64_t hash, uint32_t *priority, int32_t *id)
 {
     (void)text;
-    (void)end;
-    const merge *at = look_up_pair(t->state, left->id, right->id);
-    if (at == NULL) {
-        return false;
-    }
+    const qn_bpe_merge *at = qn_bpe_find(t->state, pair.left, pair.right, hash);
     *priority = at->rank;
     *id = at->id;
-    return true;
+    return at->left != QN_NO_ID;
 }
+
+static void fill(const qn_tokenizer *t, const char *text, uint32_t n, uint32_t at, qn_window *w)
+{
+    const qn_bpe *m = t->state;
+    uint32_t n_symbols = 0;
+    while (at < n && n_symbols < QN_WINDOW) {
+        uint32_t len = 1;
+        int32_t id = QN_NO_ID;
+        if ((uint8_t)text[at] >= 0xC2) {
+            len = qn_bpe_char(m, text, n, at, &id);
+        }
+        w->id[n_symbols] = id == QN_NO_ID ? t->byte_ids[(uint8_t)text[at]] : id;
+        w->start[n_symbols++] = at;
+        at += len;
+    }
+    w->start[n_symbols] = at;
+    w->n = n_symbols;
+}
+
+static void merge_window(const qn_tokenizer *t, const char *text, qn_window *w);
+
+static void emit(qn_encode_run *run, const char *text, int32_t id, uint32_t start, uint32_t end)
+{
+    (void)text;
+    (void)start;
+    (void)end;
+    if (id != QN_NO_ID) {
+        qn_emit(run, id);
+    }
+}
+
+static const struct qn_merge_rules rules = {fill, may_merge, find, merge_window, emit};
+
+static void merge_window(const qn_tokenizer *t, const char *text, qn_window *w) { qn_merge_window(t, text, w, &rules); }
 
 /* The token that is spelled like the word, or QN_NO_ID. */
 static qn_status find_whole(qn_encode_run *run, const char *word, size_t n, int32_t *id)
 {
-    const bpe *m = run->t->state;
+    const qn_bpe *m = run->t->state;
     char near[512], *spelled = near;
     *id = QN_NO_ID;
     if (n > run->t->pieces.longest) {
@@ -270,11 +267,30 @@ static qn_status find_whole(qn_encode_run *run, const char *word, size_t n, int3
     return QN_OK;
 }
 
-static qn_status encode_word(void *ctx, const char *word, size_t n)
+/* A word that is no token, or may not come out as the one that it is (`known`). */
+static qn_status merge_word(qn_encode_run *run, const char *word, uint32_t n, int32_t whole, unsigned known)
 {
-    qn_encode_run *run = ctx;
     const qn_tokenizer *t = run->t;
-    const bpe *m = t->state;
+    qn_window w;
+    fill(t, word, n, 0, &w);
+    if (w.start[w.n] < n) {
+        return qn_merge_long(run, word, n, &rules);
+    }
+    merge_window(t, word, &w);
+    if (known == QN_WHOLE_UNKNOWN) {
+        bool same = w.n == 1 && w.id[0] == whole;
+        atomic_store_explicit(&t->whole[whole], same ? QN_WHOLE_YES : QN_WHOLE_NO, memory_order_relaxed);
+    }
+    for (uint32_t i = 0; i < w.n; i++) {
+        emit(run, word, w.id[i], 0, 0);
+    }
+    return QN_OK;
+}
+
+static qn_status encode_new_word(qn_encode_run *run, const char *word, size_t n)
+{
+    const qn_tokenizer *t = run->t;
+    const qn_bpe *m = t->state;
     int32_t whole;
     QN_TRY(find_whole(run, word, n, &whole));
     unsigned known = whole == QN_NO_ID                  ? QN_WHOLE_NO
@@ -284,20 +300,28 @@ static qn_status encode_word(void *ctx, const char *word, size_t n)
         qn_emit(run, whole);
         return QN_OK;
     }
-    QN_TRY(qn_merge_reserve(run, n));
-    uint32_t n_symbols = (uint32_t)n;
-    for (size_t i = 0; i < n; i++) {
-        run->symbols[i] = (qn_symbol){.id = t->byte_ids[(uint8_t)word[i]], .start = (uint32_t)i};
+    return merge_word(run, word, (uint32_t)n, whole, known);
+}
+
+static qn_status encode_word(void *ctx, const char *word, size_t n)
+{
+    qn_encode_run *run = ctx;
+    const qn_bpe *m = run->t->state;
+    if (n > QN_CACHE_WORD) {
+        return encode_new_word(run, word, n);
     }
-    QN_TRY(qn_merge(run, word, (uint32_t)n, &n_symbols, look_up));
-    if (known == QN_WHOLE_UNKNOWN) {
-        bool same = n_symbols == 1 && run->symbols[0].id == whole;
-        atomic_store_explicit(&t->whole[whole], same ? QN_WHOLE_YES : QN_WHOLE_NO, memory_order_relaxed);
-    }
-    for (uint32_t i = 0; i < n_symbols; i++) {
-        if (run->symbols[i].id != QN_NO_ID) {
-            qn_emit(run, run->symbols[i].id);
+    int32_t ids[QN_CACHE_IDS];
+    qn_cache_key key = qn_cache_key_of(&m->cache, word, n);
+    if (qn_cache_get(&key, ids)) {
+        for (size_t i = 0; i < QN_CACHE_IDS && ids[i] != QN_NO_ID; i++) {
+            qn_emit(run, ids[i]);
         }
+        return QN_OK;
+    }
+    size_t n_before = run->n;
+    QN_TRY(encode_new_word(run, word, n));
+    if (run->n <= run->cap && run->n > n_before && run->n - n_before <= QN_CACHE_IDS) {
+        qn_cache_put(&key, run->ids + n_before, run->n - n_before);
     }
     return QN_OK;
 }
@@ -305,17 +329,17 @@ static qn_status encode_word(void *ctx, const char *word, size_t n)
 static qn_status encode(qn_encode_run *run, const char *text, size_t n, bool opens)
 {
     (void)opens;
-    return qn_pre_split(((const bpe *)run->t->state)->pre, text, n, encode_word, run);
+    return qn_pre_split(((const qn_bpe *)run->t->state)->pre, text, n, encode_word, run);
 }
 
 static void decode(const qn_tokenizer *t, qn_str piece, bool opens, qn_buf *out)
 {
-    const bpe *m = t->state;
+    const qn_bpe *m = t->state;
     (void)opens;
     for (size_t i = 0; i < piece.len;) {
         uint32_t cp;
         size_t len = qn_utf8_next(piece.data + i, piece.len - i, &cp);
-        if (cp < N_ALPHABET && m->bytes[cp] >= 0) {
+        if (cp < QN_BPE_ALPHABET && m->bytes[cp] >= 0) {
             qn_buf_add_char(out, (char)m->bytes[cp]);
         } else {
             qn_buf_add(out, piece.data + i, len); /* not a character for a byte: it stands for itself */

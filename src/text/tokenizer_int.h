@@ -4,13 +4,19 @@
  *     tokenizer_vocab.c      tokenizer.ggml.*: pieces, kinds, special ids, the end-of-generation set
  *     tokenizer_pieces.c     from a piece's spelling to its id
  *     tokenizer_special.c    special tokens spelled in a text
- *     tokenizer_merge.c      merging neighbours by priority, the loop that both kinds of BPE share
+ *     tokenizer_merge.h      merging neighbours by priority, the loop that both kinds of BPE share
+ *     tokenizer_merge.c      words that are too long for it
+ *     tokenizer_chars.c      a number for each character
+ *     tokenizer_cache.c      the words met last, with their ids
  *     tokenizer_bpe.c        model "gpt2": byte-level BPE with a list of merges
+ *     tokenizer_bpe_chars.c  characters that need not be merged from their bytes
  *     tokenizer_pre.c        its pre-tokenizers: cutting by patterns
  *     tokenizer_pre_kinds.c  the table of patterns, by kind
  *     tokenizer_spm.c        model "llama": SentencePiece BPE by scores
  *     tokenizer_trie.c       a tree of bytes, for the algorithms that look for the pieces at a place of a text
  *     tokenizer_wpm*.c       model "bert": WordPiece, and the words of a text
+ *     tokenizer_unigram*.c   model "t5": SentencePiece's unigram model, and the form that a text is brought into
+ *     tokenizer_charsmap.c   the map of characters that goes with it
  *
  * A further algorithm is one more file with a qn_tokenizer_ops, named in the list in tokenizer.c.
  *
@@ -51,7 +57,9 @@ typedef struct qn_piece_slot {
 
 typedef struct qn_pieces {
     qn_piece_slot *slots;
+    const uint64_t *filter; /* behind the slots: a bit for each piece, by hash, as most of what is looked up is none */
     uint32_t mask; /* slots - 1 */
+    uint32_t filter_mask; /* bits - 1 */
     uint32_t longest;
     uint64_t seed; /* differs from run to run, so that a file cannot choose its collisions */
 } qn_pieces;
@@ -117,12 +125,13 @@ typedef struct qn_encode_run {
     const qn_tokenizer *t;
     int32_t *ids;
     size_t cap, n; /* n counts on when cap is reached */
-    qn_symbol *symbols;
+    qn_symbol *symbols; /* of a long word, and their heap */
     size_t cap_symbols;
     qn_merge_entry *heap;
     size_t n_heap, cap_heap;
     qn_buf text; /* a piece as the vocabulary would spell it */
     qn_buf normal; /* plain text in the form that the vocabulary wants, when it is not in it */
+    bool closes; /* nothing, or a control token, is behind the plain text that is encoded now */
 } qn_encode_run;
 
 struct qn_tokenizer_ops {
@@ -139,7 +148,7 @@ struct qn_tokenizer_ops {
     void (*decode)(const qn_tokenizer *t, qn_str piece, bool opens, qn_buf *out);
 };
 
-extern const qn_tokenizer_ops qn_tokenizer_bpe, qn_tokenizer_spm, qn_tokenizer_wpm;
+extern const qn_tokenizer_ops qn_tokenizer_bpe, qn_tokenizer_spm, qn_tokenizer_wpm, qn_tokenizer_unigram;
 
 static inline void qn_emit(qn_encode_run *run, int32_t id)
 {
@@ -179,6 +188,12 @@ int32_t qn_pieces_find(const qn_tokenizer *t, const char *s, size_t n);
 uint64_t qn_pieces_hash(const qn_tokenizer *t, const char *s, size_t n);
 void qn_pieces_prefetch(const qn_tokenizer *t, uint64_t h, unsigned step);
 int32_t qn_pieces_find_hashed(const qn_tokenizer *t, const char *s, size_t n, uint64_t h);
+/* False: no piece has this hash. */
+static inline bool qn_pieces_may_have(const qn_tokenizer *t, uint64_t h)
+{
+    uint32_t bit = (uint32_t)(h >> 24) & t->pieces.filter_mask;
+    return t->pieces.filter[bit / 64] >> bit % 64 & 1;
+}
 /* A well-mixed product, for the hash tables here. */
 static inline uint64_t qn_mix(uint64_t a, uint64_t b)
 {
@@ -192,15 +207,6 @@ qn_status qn_specials_load(qn_tokenizer *t, qn_error *err);
 void qn_specials_free(qn_specials *s);
 /* The longest special token of these sorts (QN_SPECIAL_*) at text[0, n), or QN_NO_ID; *len is set with it. */
 int32_t qn_specials_match(const qn_tokenizer *t, const char *text, size_t n, unsigned sorts, size_t *len);
-
-/* tokenizer_merge.c: what two neighbours become, and how early that comes (less is earlier). False: nothing. */
-typedef bool qn_merge_look_up(const qn_tokenizer *t, const char *text, const qn_symbol *left, const qn_symbol *right,
-                              uint32_t end, uint32_t *priority, int32_t *id);
-/* Room for n symbols in run->symbols. */
-qn_status qn_merge_reserve(qn_encode_run *run, size_t n);
-/* Merges run->symbols[0, n), in order and unlinked, which cover text[0, n_bytes), until nothing is left to merge.
- * *n becomes the number of those left, again in order and unlinked. Time n log n. */
-qn_status qn_merge(qn_encode_run *run, const char *text, uint32_t n_bytes, uint32_t *n, qn_merge_look_up *look_up);
 
 /* tokenizer_pre.c */
 typedef struct qn_pre qn_pre;

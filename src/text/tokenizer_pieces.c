@@ -4,6 +4,8 @@
 
 #include "base/clock.h"
 
+#define FILTER_BITS 8 /* for each slot: at most one bit in 16 is set */
+
 static uint64_t load64(const char *s)
 {
     uint64_t v;
@@ -14,6 +16,9 @@ static uint64_t load64(const char *s)
 uint64_t qn_pieces_hash(const qn_tokenizer *t, const char *s, size_t n)
 {
     uint64_t h = t->pieces.seed ^ n, tail = 0;
+    if (n >= 8 && n <= 16) {
+        return qn_mix(load64(s) ^ h, load64(s + n - 8) ^ (t->pieces.seed << 32 | t->pieces.seed >> 32));
+    }
     for (; n > 8; s += 8, n -= 8) {
         h = qn_mix(h ^ load64(s), 0x9FB21C651E98DF25u);
     }
@@ -48,10 +53,14 @@ qn_status qn_pieces_load(qn_tokenizer *t, qn_error *err)
     while (n_slots < 2 * (size_t)t->n_vocab) {
         n_slots *= 2;
     }
-    t->pieces.slots = qn_zalloc_array(t->budget, QN_TOKENIZER_OWNER, n_slots, sizeof(*t->pieces.slots));
+    t->pieces.slots = qn_zalloc(t->budget, QN_TOKENIZER_OWNER,
+                                n_slots * sizeof(*t->pieces.slots) + n_slots * FILTER_BITS / 8);
     if (t->pieces.slots == NULL) {
         return qn_fail(err, QN_ENOMEM, "no memory for %zu pieces", n_slots / 2);
     }
+    uint64_t *filter = (uint64_t *)(t->pieces.slots + n_slots);
+    t->pieces.filter = filter;
+    t->pieces.filter_mask = (uint32_t)(n_slots * FILTER_BITS - 1);
     for (size_t i = 0; i < n_slots; i++) {
         t->pieces.slots[i].id = QN_NO_ID;
     }
@@ -65,7 +74,9 @@ qn_status qn_pieces_load(qn_tokenizer *t, qn_error *err)
         uint64_t h = qn_pieces_hash(t, piece.data, piece.len);
         qn_piece_slot *slot = find_slot(t, piece.data, piece.len, h);
         if (slot->id == QN_NO_ID) { /* of equal spellings the first counts, as real files have them */
+            uint32_t bit = (uint32_t)(h >> 24) & t->pieces.filter_mask;
             *slot = (qn_piece_slot){(uint32_t)(h >> 32), (int32_t)id};
+            filter[bit / 64] |= UINT64_C(1) << bit % 64;
         }
         t->pieces.longest = piece.len > t->pieces.longest ? (uint32_t)piece.len : t->pieces.longest;
     }
@@ -79,7 +90,11 @@ int32_t qn_pieces_find_hashed(const qn_tokenizer *t, const char *s, size_t n, ui
 
 int32_t qn_pieces_find(const qn_tokenizer *t, const char *s, size_t n)
 {
-    return n == 0 || n > t->pieces.longest ? QN_NO_ID : find_slot(t, s, n, qn_pieces_hash(t, s, n))->id;
+    if (n == 0 || n > t->pieces.longest) {
+        return QN_NO_ID;
+    }
+    uint64_t h = qn_pieces_hash(t, s, n);
+    return qn_pieces_may_have(t, h) ? find_slot(t, s, n, h)->id : QN_NO_ID;
 }
 
 void qn_pieces_prefetch(const qn_tokenizer *t, uint64_t h, unsigned step)

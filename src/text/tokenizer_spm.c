@@ -8,8 +8,10 @@
  * byte tokens and not a space, and control, unknown and byte tokens are never the result of a merge.
  *
  * SPDX-License-Identifier: MIT */
-#include "text/tokenizer_int.h"
-
+#include "base/unicode.h"
+#include "text/tokenizer_cache.h"
+#include "text/tokenizer_chars.h"
+#include "text/tokenizer_merge.h"
 #include "text/utf8.h"
 
 #define SPACE "\xE2\x96\x81" /* U+2581 */
@@ -20,6 +22,8 @@ typedef struct spm {
     bool prefix;             /* a space goes before a text */
     bool spells_space;       /* U+2581 in a text can be told from a space: its bytes have tokens */
     bool before_space[256];  /* some token has this byte and then a space */
+    qn_chars chars;          /* tokens of one character, of the plane that qn_chars covers */
+    qn_cache cache;
 } spm;
 
 /* Orders floats as unsigned numbers, the largest first. */
@@ -63,6 +67,33 @@ static void note_spaces(spm *m, qn_str piece)
     }
 }
 
+/* The character that a piece is, or QN_CHARS_END. */
+static uint32_t char_of(qn_str piece)
+{
+    uint32_t cp;
+    bool is_char = piece.len > 0 && piece.len <= 3 && qn_utf8_next(piece.data, piece.len, &cp) == piece.len &&
+                   cp < QN_CHARS_END;
+    return is_char ? cp : QN_CHARS_END;
+}
+
+static qn_status load_chars(const qn_tokenizer *t, spm *m, qn_error *err)
+{
+    for (uint32_t id = 0; id < t->n_vocab; id++) {
+        qn_chars_announce(&m->chars, char_of(qn_piece(t, (int32_t)id)));
+    }
+    if (qn_chars_make_room(&m->chars, t->budget, QN_TOKENIZER_OWNER) != QN_OK) {
+        return qn_fail(err, QN_ENOMEM, "no memory for characters");
+    }
+    for (uint32_t id = 0; id < t->n_vocab; id++) {
+        qn_str piece = qn_piece(t, (int32_t)id);
+        uint32_t cp = char_of(piece);
+        if (cp < QN_CHARS_END) {
+            qn_chars_set(&m->chars, cp, (uint32_t)qn_pieces_find(t, piece.data, piece.len)); /* none is QN_NO_ID */
+        }
+    }
+    return QN_OK;
+}
+
 static qn_status load_flag(const qn_gguf *g, const char *key, bool *flag, qn_error *err)
 {
     return qn_gguf_find(g, key) == NULL ? QN_OK : qn_gguf_get_bool(g, key, flag, err);
@@ -72,6 +103,8 @@ static void unload(qn_tokenizer *t)
 {
     spm *m = t->state;
     qn_free(m->priority);
+    qn_chars_free(&m->chars);
+    qn_cache_close(&m->cache);
     qn_free(m);
 }
 
@@ -83,6 +116,10 @@ static qn_status load(qn_tokenizer *t, const qn_gguf *g, qn_error *err)
     }
     t->state = m;
     QN_TRY(load_scores(t, m, g, err));
+    QN_TRY(load_chars(t, m, err));
+    if (qn_cache_open(&m->cache, t->n_vocab, t->pieces.seed, t->budget, QN_TOKENIZER_OWNER) != QN_OK) {
+        return qn_fail(err, QN_ENOMEM, "no memory for a cache of words");
+    }
     bool squeezes = false;
     m->prefix = true;
     QN_TRY(load_flag(g, "tokenizer.ggml.add_space_prefix", &m->prefix, err));
@@ -107,17 +144,42 @@ static qn_status load(qn_tokenizer *t, const qn_gguf *g, qn_error *err)
     return QN_OK;
 }
 
-static bool look_up(const qn_tokenizer *t, const char *text, const qn_symbol *left, const qn_symbol *right,
-                    uint32_t end, uint32_t *priority, int32_t *id)
+static bool may_merge(const qn_tokenizer *t, const char *text, qn_pair pair, uint64_t *hash)
 {
-    (void)right;
-    *id = qn_pieces_find(t, text + left->start, end - left->start);
+    *hash = qn_pieces_hash(t, text + pair.start, pair.end - pair.start);
+    return qn_pieces_may_have(t, *hash);
+}
+
+static bool find(const qn_tokenizer *t, const char *text, qn_pair pair, uint64_t hash, uint32_t *priority, int32_t *id)
+{
+    *id = qn_pieces_find_hashed(t, text + pair.start, pair.end - pair.start, hash);
     if (*id == QN_NO_ID) {
         return false;
     }
     *priority = ((const spm *)t->state)->priority[*id];
     return true;
 }
+
+static void fill(const qn_tokenizer *t, const char *text, uint32_t n, uint32_t at, qn_window *w)
+{
+    const spm *m = t->state;
+    uint32_t n_symbols = 0;
+    while (at < n && n_symbols < QN_WINDOW) {
+        uint32_t cp, len = (uint32_t)qn_unicode_decode(text + at, n - at, &cp);
+        w->id[n_symbols] = cp < QN_CHARS_END ? (int32_t)qn_chars_get(&m->chars, cp) : qn_pieces_find(t, text + at, len);
+        w->start[n_symbols++] = at;
+        at += len;
+    }
+    w->start[n_symbols] = at;
+    w->n = n_symbols;
+}
+
+static void merge_window(const qn_tokenizer *t, const char *text, qn_window *w);
+static void emit(qn_encode_run *run, const char *text, int32_t id, uint32_t start, uint32_t end);
+
+static const struct qn_merge_rules rules = {fill, may_merge, find, merge_window, emit};
+
+static void merge_window(const qn_tokenizer *t, const char *text, qn_window *w) { qn_merge_window(t, text, w, &rules); }
 
 static void emit_byte(qn_encode_run *run, uint8_t byte)
 {
@@ -140,78 +202,125 @@ static void emit_bytes(qn_encode_run *run, const char *s, size_t n)
     }
 }
 
-/* Encodes what is in run->text. */
-static qn_status encode_piece(qn_encode_run *run)
+static void emit(qn_encode_run *run, const char *text, int32_t id, uint32_t start, uint32_t end)
+{
+    if (id != QN_NO_ID) {
+        qn_emit(run, id);
+    } else {
+        emit_bytes(run, text + start, end - start);
+    }
+}
+
+/* A piece as the vocabulary spells it. */
+static qn_status encode_piece(qn_encode_run *run, const char *s, uint32_t n)
 {
     const qn_tokenizer *t = run->t;
-    const char *s = run->text.data;
-    uint32_t n = (uint32_t)run->text.len, n_symbols = 0;
     int32_t whole = qn_pieces_find(t, s, n);
     unsigned known = whole == QN_NO_ID ? QN_WHOLE_NO : atomic_load_explicit(&t->whole[whole], memory_order_relaxed);
     if (known == QN_WHOLE_YES) {
         qn_emit(run, whole);
         return QN_OK;
     }
-    QN_TRY(qn_merge_reserve(run, n));
-    for (uint32_t at = 0; at < n;) {
-        uint32_t cp, len = (uint32_t)qn_utf8_next(s + at, n - at, &cp);
-        run->symbols[n_symbols++] = (qn_symbol){.id = qn_pieces_find(t, s + at, len), .start = at};
-        at += len;
+    qn_window w;
+    fill(t, s, n, 0, &w);
+    if (w.start[w.n] < n) {
+        return qn_merge_long(run, s, n, &rules);
     }
-    QN_TRY(qn_merge(run, s, n, &n_symbols, look_up));
+    merge_window(t, s, &w);
     if (known == QN_WHOLE_UNKNOWN) {
-        bool same = n_symbols == 1 && run->symbols[0].id == whole;
+        bool same = w.n == 1 && w.id[0] == whole;
         atomic_store_explicit(&t->whole[whole], same ? QN_WHOLE_YES : QN_WHOLE_NO, memory_order_relaxed);
     }
-    for (uint32_t i = 0; i < n_symbols; i++) {
-        uint32_t start = run->symbols[i].start, end = i + 1 < n_symbols ? run->symbols[i + 1].start : n;
-        if (run->symbols[i].id != QN_NO_ID) {
-            qn_emit(run, run->symbols[i].id);
-        } else {
-            emit_bytes(run, s + start, end - start);
-        }
+    for (uint32_t i = 0; i < w.n; i++) {
+        emit(run, s, w.id[i], w.start[i], w.start[i + 1]);
     }
     return QN_OK;
 }
 
-static qn_status flush(qn_encode_run *run)
+/* A piece of the text, with a space before it that the text does not have when `prefix` is set. */
+static qn_status encode_spelled(qn_encode_run *run, const char *text, size_t n, bool prefix)
 {
-    QN_TRY(run->text.status);
-    if (run->text.len > 0) {
-        QN_TRY(encode_piece(run));
-        qn_buf_clear(&run->text);
+    qn_buf *out = &run->text;
+    qn_buf_clear(out);
+    if (prefix) {
+        qn_buf_add(out, SPACE, SPACE_LEN);
+    }
+    for (size_t at = 0; at < n;) {
+        const char *space = memchr(text + at, ' ', n - at);
+        size_t end = space == NULL ? n : (size_t)(space - text);
+        qn_buf_add(out, text + at, end - at);
+        if (end < n) {
+            qn_buf_add(out, SPACE, SPACE_LEN);
+        }
+        at = end + 1;
+    }
+    QN_TRY(out->status);
+    return encode_piece(run, out->data, (uint32_t)out->len);
+}
+
+static qn_status encode_cached(qn_encode_run *run, const char *text, size_t n)
+{
+    const spm *m = run->t->state;
+    int32_t ids[QN_CACHE_IDS];
+    if (n > QN_CACHE_WORD) {
+        return encode_spelled(run, text, n, false);
+    }
+    qn_cache_key key = qn_cache_key_of(&m->cache, text, n);
+    if (qn_cache_get(&key, ids)) {
+        for (size_t i = 0; i < QN_CACHE_IDS && ids[i] != QN_NO_ID; i++) {
+            qn_emit(run, ids[i]);
+        }
+        return QN_OK;
+    }
+    size_t n_before = run->n;
+    QN_TRY(encode_spelled(run, text, n, false));
+    if (run->n <= run->cap && run->n > n_before && run->n - n_before <= QN_CACHE_IDS) {
+        qn_cache_put(&key, run->ids + n_before, run->n - n_before);
     }
     return QN_OK;
+}
+
+/* The length of the piece at text[at]: it ends before a space that no token has behind what stands there, and before a
+ * U+2581 of the text's own. */
+static size_t piece_len(const spm *m, const char *text, size_t n, size_t at)
+{
+    size_t i = at + 1;
+    for (; i < n; i++) {
+        if (text[i] == ' ' && !m->before_space[text[i - 1] == ' ' ? (uint8_t)SPACE[SPACE_LEN - 1] : (uint8_t)text[i - 1]]) {
+            break;
+        }
+        if (text[i] == SPACE[0] && m->spells_space && n - i >= SPACE_LEN && memcmp(text + i, SPACE, SPACE_LEN) == 0) {
+            break;
+        }
+    }
+    return i - at;
 }
 
 static qn_status encode(qn_encode_run *run, const char *text, size_t n, bool opens)
 {
     const spm *m = run->t->state;
-    if (opens && m->prefix) {
-        qn_buf_add(&run->text, SPACE, SPACE_LEN);
-    }
+    bool prefix = opens && m->prefix;
     for (size_t at = 0; at < n;) {
-        if (text[at] == ' ') {
-            if (run->text.len > 0 && !m->before_space[(uint8_t)run->text.data[run->text.len - 1]]) {
-                QN_TRY(flush(run));
+        if (m->spells_space && n - at >= SPACE_LEN && memcmp(text + at, SPACE, SPACE_LEN) == 0) {
+            if (prefix) {
+                QN_TRY(encode_spelled(run, NULL, 0, true));
             }
-            qn_buf_add(&run->text, SPACE, SPACE_LEN);
-            at++;
-        } else if (n - at >= SPACE_LEN && memcmp(text + at, SPACE, SPACE_LEN) == 0 && m->spells_space) {
-            QN_TRY(flush(run));
             for (size_t i = 0; i < SPACE_LEN; i++) {
                 emit_byte(run, (uint8_t)SPACE[i]);
             }
             at += SPACE_LEN;
         } else {
-            size_t start = at;
-            do {
-                at++;
-            } while (at < n && text[at] != ' ' && text[at] != SPACE[0]);
-            qn_buf_add(&run->text, text + start, at - start);
+            size_t len = piece_len(m, text, n, at);
+            if (prefix && text[at] == ' ' && !m->before_space[(uint8_t)SPACE[SPACE_LEN - 1]]) {
+                QN_TRY(encode_spelled(run, NULL, 0, true));
+                prefix = false;
+            }
+            QN_TRY(prefix ? encode_spelled(run, text + at, len, true) : encode_cached(run, text + at, len));
+            at += len;
         }
+        prefix = false;
     }
-    return flush(run);
+    return QN_OK;
 }
 
 static void decode(const qn_tokenizer *t, qn_str piece, bool opens, qn_buf *out)

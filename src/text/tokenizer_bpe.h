@@ -1,0 +1,88 @@
+/* The inside of byte-level BPE: its merges, and the characters that are merged beforehand.
+ * SPDX-License-Identifier: MIT */
+#ifndef QN_TEXT_TOKENIZER_BPE_H
+#define QN_TEXT_TOKENIZER_BPE_H
+
+#include "base/unicode.h"
+#include "text/tokenizer_cache.h"
+#include "text/tokenizer_chars.h"
+#include "text/tokenizer_merge.h"
+
+#define QN_BPE_ALPHABET 324 /* U+0000 to U+0143: where the characters for bytes lie */
+
+typedef struct qn_bpe_merge {
+    int32_t left, right; /* left QN_NO_ID: a free slot */
+    int32_t id;
+    uint32_t rank;
+} qn_bpe_merge;
+
+typedef struct qn_bpe {
+    qn_pre *pre;
+    qn_bpe_merge *merges; /* by the pair, open addressing, at most half full */
+    uint32_t mask;
+    uint64_t seed;
+    uint64_t *filter; /* a bit for each merge, by hash: most pairs of neighbours merge to nothing, and it is small */
+    uint32_t filter_mask; /* bits - 1 */
+    char spelling[256][2]; /* UTF-8 of the character for a byte */
+    uint8_t spelling_len[256];
+    int16_t bytes[QN_BPE_ALPHABET]; /* byte of a character, or -1 */
+    qn_chars chars;                 /* id | level << 24 (tokenizer_bpe_chars.c) */
+    uint8_t (*near)[256];           /* [byte][byte before it]: the level that a character at that border stays below */
+    qn_cache cache;
+} qn_bpe;
+
+static inline uint64_t qn_bpe_hash(const qn_bpe *m, int32_t left, int32_t right)
+{
+    uint64_t pair = (uint64_t)(uint32_t)left << 32 | (uint32_t)right;
+    return qn_mix(pair ^ m->seed, 0x9FB21C651E98DF25u);
+}
+
+/* False: no merge has this hash. */
+static inline bool qn_bpe_may_have(const qn_bpe *m, uint64_t h)
+{
+    uint32_t bit = (uint32_t)(h >> 32) & m->filter_mask;
+    return m->filter[bit / 64] >> bit % 64 & 1;
+}
+
+/* The merge of a pair with that hash, or the free slot where it would go. */
+static inline qn_bpe_merge *qn_bpe_find(const qn_bpe *m, int32_t left, int32_t right, uint64_t h)
+{
+    for (uint32_t i = (uint32_t)h & m->mask;; i = (i + 1) & m->mask) {
+        qn_bpe_merge *at = &m->merges[i];
+        if (at->left == QN_NO_ID || (at->left == left && at->right == right)) {
+            return at;
+        }
+    }
+}
+
+/* What is gathered while the merges are read. */
+typedef struct qn_bpe_chars {
+    uint32_t *first_use; /* per token: the rank of the first merge that it is part of */
+} qn_bpe_chars;
+
+qn_status qn_bpe_chars_begin(qn_bpe_chars *c, qn_tokenizer *t, qn_bpe *m);
+/* A merge: the spellings, left and right, with the tokens, and its rank. */
+void qn_bpe_chars_note(qn_bpe_chars *c, qn_bpe *m, qn_str left, qn_str right, const int32_t id[2], uint32_t rank);
+/* Fills m->chars; frees what begin() took. */
+qn_status qn_bpe_chars_end(qn_bpe_chars *c, qn_tokenizer *t, qn_bpe *m);
+
+/* The length of the character at text[at], a byte above 0x7F, and the token that its bytes may be taken for at once; or
+ * 1 and QN_NO_ID. */
+static inline uint32_t qn_bpe_char(const qn_bpe *m, const char *text, uint32_t n, uint32_t at, int32_t *id)
+{
+    uint32_t cp, len = (uint32_t)qn_unicode_decode(text + at, n - at, &cp), end = at + len;
+    *id = QN_NO_ID;
+    if (cp >= QN_CHARS_END) {
+        return 1;
+    }
+    uint32_t known = qn_chars_get(&m->chars, cp), level = known >> 24;
+    if (known == QN_CHARS_NONE ||
+        (at > 0 && level >= m->near[(uint8_t)text[at]][(uint8_t)text[at - 1]]) ||
+        (end < n && level >= m->near[(uint8_t)text[end]][(uint8_t)text[end - 1]])) {
+        return 1;
+    }
+    *id = (int32_t)(known & 0xFFFFFF);
+    return len;
+}
+
+#endif
