@@ -4,7 +4,8 @@
 
 #include "base/unicode_norm.h"
 
-static const qn_tokenizer_ops *const algorithms[] = {&qn_tokenizer_bpe, &qn_tokenizer_spm, &qn_tokenizer_wpm};
+static const qn_tokenizer_ops *const algorithms[] = {&qn_tokenizer_bpe, &qn_tokenizer_spm, &qn_tokenizer_wpm,
+                                                   &qn_tokenizer_unigram};
 
 static qn_status find_algorithm(qn_tokenizer *t, const qn_gguf *g, qn_error *err)
 {
@@ -157,6 +158,7 @@ static qn_status encode_fragments(qn_encode_run *run, const char *text, size_t n
             continue;
         }
         if (at > begin) {
+            run->closes = t->tokens[id].kind != QN_TOKEN_USER;
             QN_TRY(encode_plain(run, text + begin, at - begin, opens));
         }
         qn_emit(run, id);
@@ -164,6 +166,7 @@ static qn_status encode_fragments(qn_encode_run *run, const char *text, size_t n
         begin = at;
         opens = t->tokens[id].kind != QN_TOKEN_USER;
     }
+    run->closes = true;
     return at > begin ? encode_plain(run, text + begin, at - begin, opens) : QN_OK;
 }
 
