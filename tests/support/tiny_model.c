@@ -165,6 +165,7 @@ typedef struct tensors {
     qn_gguf_writer *writer;
     qn_random random;
     int32_t i_layer;
+    uint64_t n_distinct; /* rows that are made and encoded at most */
     void *data[MAX_TENSORS];
     size_t n;
 } tensors;
@@ -175,17 +176,21 @@ static void add(tensors *t, const char *name, qn_type type, const uint64_t ne[3]
 {
     char full[64];
     uint64_t row_bytes;
-    size_t n = (size_t)(ne[0] * ne[1] * ne[2]);
+    uint64_t n_rows = ne[1] * ne[2], n_made = n_rows < t->n_distinct ? n_rows : t->n_distinct;
+    size_t n = (size_t)(ne[0] * n_made);
     if (!qn_type_row_bytes(type, ne[0], &row_bytes)) {
         fail_msg("%s: rows of %u are no whole blocks of %s", name, (unsigned)ne[0], qn_type_name(type));
     }
     float *x = malloc(n * sizeof(*x));
-    void *encoded = malloc((size_t)(row_bytes * ne[1] * ne[2]));
+    uint8_t *encoded = malloc((size_t)(row_bytes * n_rows));
     assert_true(x != NULL && encoded != NULL && t->n < MAX_TENSORS);
     for (size_t i = 0; i < n; i++) {
         x[i] = mean + spread * qn_random_normal(&t->random);
     }
     assert_int_equal(qn_encode_row(type, x, encoded, n, NULL, NULL), QN_OK);
+    for (uint64_t row = n_made; row < n_rows; row++) {
+        memcpy(encoded + row * row_bytes, encoded + (row - n_made) * row_bytes, (size_t)row_bytes);
+    }
     free(x);
     if (t->i_layer < 0) {
         snprintf(full, sizeof(full), "%s", name);
@@ -274,7 +279,7 @@ static void add_tensors(tensors *t, const qn_tiny_spec *s)
 
 static void begin(tensors *t, const qn_tiny_spec *s)
 {
-    *t = (tensors){0};
+    *t = (tensors){.n_distinct = s->n_distinct != 0 ? s->n_distinct : UINT64_MAX};
     qn_random_seed(&t->random, s->seed);
     assert_int_equal(qn_gguf_writer_open(NULL, 0, &t->writer, NULL), QN_OK);
     set_hparams(t->writer, s);

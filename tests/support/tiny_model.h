@@ -23,6 +23,7 @@ typedef struct qn_tiny_spec {
     bool head_norms;         /* on heads of q and k */
     bool post_norms;         /* after attention and feed-forward */
     bool tied;               /* no output matrix */
+    uint32_t n_distinct;     /* rows of a matrix that differ, the others repeat them: encoding is slow; 0: all */
     qn_type type, embd_type; /* of the matrices of layers and output; of the embedding */
     uint64_t seed;
 } qn_tiny_spec;

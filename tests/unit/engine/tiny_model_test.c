@@ -86,7 +86,8 @@ static void check_type(qn_runtime *rt, qn_tiny_spec spec, uint32_t t, const floa
     spec.type = spec.embd_type = (qn_type)t;
     run(rt, &spec, logits);
     float d = difference(exact, logits, spec.n_vocab);
-    if (d > 1.5f || d == 0.0f) {
+    bool is_ternary = t == QN_TYPE_TQ1_0 || t == QN_TYPE_TQ2_0; /* nothing but signs is left of such weights */
+    if (d > (is_ternary ? 2.0f : 1.0f) || d == 0.0f) {
         fail_msg("%s: logits differ by %g", qn_type_name(t), (double)d);
     }
 }
@@ -101,6 +102,7 @@ static void test_every_type(void **state)
     dense.n_embd = dense.n_ff = experts.n_embd = experts.n_ff = 256; /* the longest blocks */
     dense.n_heads = experts.n_heads = dense.n_kv_heads = experts.n_kv_heads = 8;
     dense.head_dim = dense.v_dim = experts.head_dim = experts.v_dim = 32;
+    dense.n_distinct = experts.n_distinct = 32; /* else encoding is all that takes time, minutes under a sanitizer */
     experts.n_experts = 2;
     experts.n_experts_used = 1;
     run(rt, &dense, exact[0]);
