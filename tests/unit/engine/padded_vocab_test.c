@@ -129,7 +129,7 @@ static void test_generation_goes_on(void **state)
     qn_stream *stream = NULL;
     qn_sampler_options o = {.temperature = 100.0f, .top_p = 1, .typical_p = 1, .repeat_penalty = 1, .seed = 3};
     assert_int_equal(qn_sampler_open(m, &o, &sampler, NULL), QN_OK);
-    assert_int_equal(qn_stream_open(m, NULL, 0, &stream, NULL), QN_OK);
+    assert_int_equal(qn_stream_open(m, NULL, 0, 0, &stream, NULL), QN_OK);
     int32_t id = 1, highest = 0;
     for (uint32_t i = 0; i < 1500; i++) {
         const float *logits;
