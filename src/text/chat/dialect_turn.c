@@ -1,0 +1,175 @@
+/* Where an answer begins in a rendered conversation, and what the template writes after it.
+ * SPDX-License-Identifier: MIT */
+#include "text/chat/dialect_int.h"
+
+#define MAX_PROMPT_END 2048 /* bytes of a generation prompt that are looked at; known ones have 60 */
+
+void qn_add_note(qn_dialect *d, const char *note)
+{
+    if (d->n_notes < QN_MAX_NOTES) {
+        d->notes[d->n_notes++] = note;
+    }
+}
+
+void qn_add_end(qn_dialect *d, qn_str text)
+{
+    qn_str token = qn_cut_first_token(text);
+    if (token.len < 2 || token.len > QN_MARK_MAX || d->n_ends == QN_MAX_ENDS) {
+        return;
+    }
+    for (size_t i = 0; i < d->n_ends; i++) {
+        if (qn_str_eq(d->ends[i].core, token)) {
+            return;
+        }
+    }
+    d->ends[d->n_ends++] = (qn_mark){.before = qn_mark_of(text).before, .core = token};
+}
+
+static qn_str after_user(qn_str rendered)
+{
+    qn_str user = QN_STR(QN_PROBE_USER);
+    size_t at = qn_cut_find(rendered, user, 0);
+    return at == QN_NOWHERE ? (qn_str){rendered.data, 0} : qn_cut_from(rendered, at + user.len);
+}
+
+/* s, which another text goes on from, ends inside <...>. */
+static bool is_inside_angle(qn_str s)
+{
+    for (size_t i = s.len; i-- > 0 && s.data[i] != '>';) {
+        if (s.data[i] == '<') {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* The longest beginning of `prompt` that all prompts and the real turn have too. */
+static qn_str shared_start(qn_str prompt, const qn_str *prompts, size_t n_prompts, qn_str before_content)
+{
+    for (size_t n = prompt.len; n > 0; n--) {
+        qn_str start = qn_cut_to(prompt, n);
+        bool shared = !is_inside_angle(start) && qn_cut_trim(start).len > 0 && qn_cut_has(before_content, start);
+        for (size_t i = 0; shared && i < n_prompts; i++) {
+            shared = qn_cut_has(prompts[i], start);
+        }
+        if (shared) {
+            return start;
+        }
+    }
+    return qn_cut_to(prompt, 0);
+}
+
+/* The rest of s after the last `start` in it; empty when there is none. */
+static qn_str after_last(qn_str s, qn_str start)
+{
+    size_t at = qn_cut_find_last(s, start, s.len);
+    return at == QN_NOWHERE ? (qn_str){s.data, 0} : qn_cut_from(s, at + start.len);
+}
+
+static void set_tails(qn_dialect *d, qn_turns *t, const qn_str *prompts, size_t n)
+{
+    t->n_tails = n;
+    for (size_t i = 0; i < n; i++) {
+        t->tails[i] = after_last(prompts[i], d->turn_start);
+    }
+}
+
+/* A turn_start that ends with <think>, which </think> follows somewhere: reasoning is the model's, not the start's. */
+static void leave_out_opener(qn_dialect *d, qn_turns *t, const qn_str *prompts, size_t n, qn_str before_content)
+{
+    char closer[QN_MARK_MAX];
+    qn_str token = qn_cut_last_token(d->turn_start);
+    size_t len = token.len == 0 ? 0 : qn_cut_closer(token, closer);
+    qn_str close = {closer, len};
+    bool closed = len > 0 && qn_cut_has(after_last(before_content, d->turn_start), close);
+    for (size_t i = 0; len > 0 && i < n; i++) {
+        closed = closed || qn_cut_has(t->tails[i], close);
+    }
+    if (closed) {
+        d->turn_start = qn_cut_to(d->turn_start, (size_t)(token.data - d->turn_start.data));
+        set_tails(d, t, prompts, n);
+    }
+}
+
+bool qn_turn_text(const qn_dialect *d, qn_str rendered, qn_str *out)
+{
+    qn_str rest = after_user(rendered);
+    if (rest.len == 0) {
+        return false;
+    }
+    qn_mark start = qn_mark_of(d->turn_start);
+    if (start.core.len == 0) {
+        *out = rest;
+        return true;
+    }
+    size_t at = qn_cut_find(rest, start.core, 0);
+    if (at == QN_NOWHERE) {
+        return false;
+    }
+    rest = qn_cut_from(rest, at + start.core.len);
+    size_t n = 0;
+    while (n < rest.len && n < start.after.len && rest.data[n] == start.after.data[n]) {
+        n++;
+    }
+    *out = qn_cut_from(rest, n);
+    return true;
+}
+
+static void derive_ends(qn_dialect *d, qn_prober *p, qn_str content_turn)
+{
+    qn_str content = QN_STR(QN_PROBE_CONTENT), long_turn, turn;
+    size_t at = qn_cut_find(content_turn, content, 0);
+    qn_add_end(d, qn_cut_from(content_turn, at + content.len));
+    qn_probe probe = {.assistant = true, .content = QN_TEXT_CONTENT, .next = QN_NEXT_USER};
+    if (qn_probe_render(p, &probe, &long_turn) && qn_turn_text(d, long_turn, &turn)) {
+        at = qn_cut_find(turn, content, 0);
+        if (at != QN_NOWHERE) {
+            qn_add_end(d, qn_cut_from(turn, at + content.len));
+        }
+    }
+    if (d->n_ends == 0) {
+        qn_add_note(d, "no mark ends a turn");
+    }
+}
+
+void qn_derive_turn(qn_dialect *d, qn_prober *p, qn_turns *t)
+{
+    qn_str prompts[4], content_text;
+    size_t n = 0;
+    for (qn_probe_think think = QN_THINK_DEFAULT; think <= QN_THINK_OFF; think++) {
+        qn_probe probe = {.generate = true, .think = think};
+        n += qn_probe_render(p, &probe, &prompts[n]) ? 1 : 0;
+    }
+    qn_probe plain = {0}, answered = {.assistant = true, .content = QN_TEXT_CONTENT};
+    if (n == 0 || !qn_probe_render(p, &answered, &content_text)) {
+        qn_add_note(d, "the template refuses a plain conversation");
+        return;
+    }
+    t->prompt = prompts[0];
+    qn_str user_end = after_user(content_text);
+    size_t at = qn_cut_find(user_end, QN_STR(QN_PROBE_CONTENT), 0);
+    if (at == QN_NOWHERE) {
+        qn_add_note(d, "the template does not show what the assistant said");
+        return;
+    }
+    qn_str before_content = qn_cut_to(user_end, at), prompt = after_user(prompts[0]);
+    if (qn_probe_render(p, &plain, &t->before)) {
+        qn_str added = qn_cut_from(prompts[0], qn_cut_common_start(prompts[0], t->before).len);
+        prompt = qn_cut_trim(added).len > 0 ? added : prompt;
+    }
+    if (prompt.len <= MAX_PROMPT_END) {
+        d->turn_start = shared_start(prompt, prompts, n, before_content);
+    }
+    set_tails(d, t, prompts, n);
+    leave_out_opener(d, t, prompts, n, before_content);
+    if (!qn_turn_text(d, content_text, &t->content)) {
+        return;
+    }
+    at = qn_cut_find(t->content, QN_STR(QN_PROBE_CONTENT), 0);
+    if (at == QN_NOWHERE) {
+        t->content.len = 0;
+        return;
+    }
+    t->lead = qn_cut_to(t->content, at);
+    derive_ends(d, p, t->content);
+}
