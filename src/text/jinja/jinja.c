@@ -56,8 +56,18 @@ void qn_jinja_text_free(qn_jinja_text *t)
     t->n_spans = 0;
 }
 
-/* Globals, and over them the members of vars. */
-static qn_status set_variables(qn_eval *ev, const qn_json *vars)
+static bool is_own(const char *const *own, qn_str name)
+{
+    for (; own != NULL && *own != NULL; own++) {
+        if (qn_str_is(name, *own)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Globals, and over them the members of vars. own: as in qn_jinja_options. */
+static qn_status set_variables(qn_eval *ev, const qn_json *vars, const char *const *own)
 {
     qn_value d, x, key;
     QN_TRY(qn_vdict_new(&ev->run, QN_V_DICT, &d));
@@ -70,13 +80,19 @@ static qn_status set_variables(qn_eval *ev, const qn_json *vars)
     for (size_t i = 0; i < qn_json_count(vars); i++) {
         qn_str name = qn_json_key_at(vars, i);
         QN_TRY(qn_vstring(&ev->run, name.data, name.len, true, &key));
-        QN_TRY(qn_vfrom_json(&ev->run, qn_json_at(vars, i), &x));
+        const qn_json *v = qn_json_at(vars, i);
+        if (qn_json_kind_of(v) == QN_JSON_STRING && is_own(own, name)) {
+            qn_str s = qn_json_as_str(v);
+            QN_TRY(qn_vstring(&ev->run, s.data, s.len, false, &x));
+        } else {
+            QN_TRY(qn_vfrom_json(&ev->run, v, &x));
+        }
         QN_TRY(qn_vdict_set(&ev->run, ev->vars, key, x));
     }
     return QN_OK;
 }
 
-static qn_status render(qn_eval *ev, const qn_json *vars)
+static qn_status render(qn_eval *ev, const qn_json *vars, const char *const *own)
 {
     const qn_jinja *j = ev->jinja;
     size_t bytes = j->tree.n_funcs * sizeof(*ev->free_acts);
@@ -86,7 +102,7 @@ static qn_status render(qn_eval *ev, const qn_json *vars)
         return ev->run.err->code;
     }
     memset(ev->free_acts, 0, bytes);
-    QN_TRY(set_variables(ev, vars));
+    QN_TRY(set_variables(ev, vars, own));
     ev->act = qn_act_new(ev, j->top->func, NULL);
     if (ev->act == NULL) {
         return ev->run.err->code;
@@ -111,7 +127,7 @@ qn_status qn_jinja_render(const qn_jinja *j, const qn_json *vars, const qn_jinja
     qn_run_init(&ev.run, b, o, err);
     ev.run.evaluator = &ev;
     qn_buf_init(&text.text, b, "jinja", ev.run.max_output > SIZE_MAX / 2 ? SIZE_MAX / 2 : (size_t)ev.run.max_output);
-    qn_status status = render(&ev, vars);
+    qn_status status = render(&ev, vars, o != NULL ? o->own : NULL);
     qn_run_free(&ev.run);
     if (status != QN_OK) {
         qn_jinja_text_free(&text);
