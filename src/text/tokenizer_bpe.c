@@ -15,7 +15,6 @@
 
 #define KEY_MERGES "tokenizer.ggml.merges"
 #define MAX_MERGES (1u << 24) /* the largest known list has about 600,000 */
-#define FILTER_BITS 8         /* of the filter for each slot of the table: at most one bit in 16 is set */
 
 static void fill_alphabet(qn_bpe *m)
 {
@@ -88,9 +87,8 @@ static void add_batch(const qn_tokenizer *t, qn_bpe *m, pending *batch, size_t n
         if (id[0] != QN_NO_ID && id[1] != QN_NO_ID && id[2] != QN_NO_ID) {
             qn_bpe_merge *at = qn_bpe_find(m, id[0], id[1], batch[i].pair);
             if (at->left == QN_NO_ID) {
-                uint32_t bit = (uint32_t)(batch[i].pair >> 32) & m->filter_mask;
                 *at = (qn_bpe_merge){id[0], id[1], id[2], ranks[i]};
-                m->filter[bit / 64] |= UINT64_C(1) << bit % 64;
+                qn_filter_add(&m->filter, batch[i].pair);
                 qn_bpe_chars_note(chars, m, batch[i].text[0], batch[i].text[1], id, ranks[i]);
             }
         }
@@ -128,19 +126,16 @@ static qn_status load_merges(qn_tokenizer *t, qn_bpe *m, const qn_gguf *g, qn_er
         return qn_fail(err, QN_EFORMAT, KEY_MERGES ": not an array of up to %u strings", MAX_MERGES);
     }
     size_t n_slots = 16;
-    while (n_slots < 2 * kv->n_items) {
+    while (2 * n_slots < 3 * kv->n_items) {
         n_slots *= 2;
     }
     m->merges = qn_alloc(t->budget, QN_TOKENIZER_OWNER, n_slots * sizeof(*m->merges));
-    m->filter = qn_zalloc_array(t->budget, QN_TOKENIZER_OWNER, n_slots * FILTER_BITS / 64, sizeof(*m->filter));
     char *room = qn_alloc(t->budget, QN_TOKENIZER_OWNER, BATCH * JOINED + t->pieces.longest);
-    if (m->merges == NULL || m->filter == NULL || room == NULL) {
+    if (m->merges == NULL || room == NULL || qn_filter_open(&m->filter, kv->n_items, t->budget) != QN_OK) {
         qn_free(room);
-        return qn_fail(err, QN_ENOMEM, "no memory for %zu merges", n_slots / 2);
+        return qn_fail(err, QN_ENOMEM, "no memory for %zu merges", (size_t)kv->n_items);
     }
     m->mask = (uint32_t)(n_slots - 1);
-    m->filter_mask = (uint32_t)(n_slots * FILTER_BITS - 1);
-    m->seed = t->pieces.seed;
     for (size_t i = 0; i < n_slots; i++) {
         m->merges[i].left = QN_NO_ID;
     }
@@ -152,6 +147,26 @@ static qn_status load_merges(qn_tokenizer *t, qn_bpe *m, const qn_gguf *g, qn_er
     }
     qn_free(room);
     return s == QN_OK ? QN_OK : qn_fail(err, s, "no memory for characters");
+}
+
+static qn_status load_long_words(qn_tokenizer *t, qn_bpe *m, qn_error *err)
+{
+    if (qn_filter_open(&m->long_words, t->n_vocab / 4 + 1, t->budget) != QN_OK) {
+        return qn_fail(err, QN_ENOMEM, "no memory for long words");
+    }
+    for (uint32_t id = 0; id < t->n_vocab; id++) {
+        qn_str piece = qn_piece(t, (int32_t)id);
+        uint8_t first[3];
+        if (piece.len <= QN_CACHE_WORD || qn_bpe_bytes(m, piece, first, 3) != 3 || qn_bpe_last_byte(m, piece) < 0) {
+            continue; /* a spelling has no fewer bytes than what it stands for */
+        }
+        size_t n = 0;
+        for (size_t i = 0; i < piece.len; i++) {
+            n += ((uint8_t)piece.data[i] & 0xC0) != 0x80;
+        }
+        qn_filter_add(&m->long_words, qn_bpe_outline(m, first, (uint8_t)qn_bpe_last_byte(m, piece), n));
+    }
+    return QN_OK;
 }
 
 static qn_status load(qn_tokenizer *t, const qn_gguf *g, qn_error *err)
@@ -175,6 +190,8 @@ static qn_status load(qn_tokenizer *t, const qn_gguf *g, qn_error *err)
     for (size_t byte = 0; byte < 256; byte++) {
         t->byte_ids[byte] = qn_pieces_find(t, m->spelling[byte], m->spelling_len[byte]);
     }
+    m->seed = t->pieces.seed;
+    QN_TRY(load_long_words(t, m, err));
     return load_merges(t, m, g, err);
 }
 
@@ -183,7 +200,8 @@ static void unload(qn_tokenizer *t)
     qn_bpe *m = t->state;
     qn_pre_close(m->pre);
     qn_free(m->merges);
-    qn_free(m->filter);
+    qn_filter_close(&m->filter);
+    qn_filter_close(&m->long_words);
     qn_free(m->near);
     qn_chars_free(&m->chars);
     qn_cache_close(&m->cache);
@@ -195,7 +213,7 @@ static bool may_merge(const qn_tokenizer *t, const char *text, qn_pair pair, uin
     const qn_bpe *m = t->state;
     (void)text;
     *hash = qn_bpe_hash(m, pair.left, pair.right);
-    return qn_bpe_may_have(m, *hash);
+    return qn_filter_has(&m->filter, *hash);
 }
 
 static bool find(const qn_tokenizer *t, const char *text, qn_pair pair, uint64_t hash, uint32_t *priority, int32_t *id)
@@ -247,7 +265,9 @@ static qn_status find_whole(qn_encode_run *run, const char *word, size_t n, int3
     const qn_bpe *m = run->t->state;
     char near[512], *spelled = near;
     *id = QN_NO_ID;
-    if (n > run->t->pieces.longest) {
+    if (n > run->t->pieces.longest ||
+        (n > QN_CACHE_WORD &&
+         !qn_filter_has(&m->long_words, qn_bpe_outline(m, (const uint8_t *)word, (uint8_t)word[n - 1], n)))) {
         return QN_OK;
     }
     if (n > sizeof(near) / 2) {

@@ -18,30 +18,30 @@ typedef struct qn_bpe_merge {
 
 typedef struct qn_bpe {
     qn_pre *pre;
-    qn_bpe_merge *merges; /* by the pair, open addressing, at most half full */
+    qn_bpe_merge *merges; /* by the pair, open addressing, at most two thirds full */
     uint32_t mask;
     uint64_t seed;
-    uint64_t *filter; /* a bit for each merge, by hash: most pairs of neighbours merge to nothing, and it is small */
-    uint32_t filter_mask; /* bits - 1 */
+    qn_filter filter; /* of the merges */
     char spelling[256][2]; /* UTF-8 of the character for a byte */
     uint8_t spelling_len[256];
     int16_t bytes[QN_BPE_ALPHABET]; /* byte of a character, or -1 */
     qn_chars chars;                 /* id | level << 24 (tokenizer_bpe_chars.c) */
     uint8_t (*near)[256];           /* [byte][byte before it]: the level that a character at that border stays below */
     qn_cache cache;
+    qn_filter long_words; /* of tokens too long for the cache: their length and some of their bytes */
 } qn_bpe;
+
+/* What qn_bpe.long_words knows of a word, n >= 3. */
+static inline uint64_t qn_bpe_outline(const qn_bpe *m, const uint8_t first[3], uint8_t last, size_t n)
+{
+    uint64_t outline = (uint64_t)n << 32 | (uint64_t)first[0] << 24 | (uint64_t)first[1] << 16 | first[2] << 8 | last;
+    return qn_mix(outline ^ m->seed, 0x9FB21C651E98DF25u);
+}
 
 static inline uint64_t qn_bpe_hash(const qn_bpe *m, int32_t left, int32_t right)
 {
     uint64_t pair = (uint64_t)(uint32_t)left << 32 | (uint32_t)right;
     return qn_mix(pair ^ m->seed, 0x9FB21C651E98DF25u);
-}
-
-/* False: no merge has this hash. */
-static inline bool qn_bpe_may_have(const qn_bpe *m, uint64_t h)
-{
-    uint32_t bit = (uint32_t)(h >> 32) & m->filter_mask;
-    return m->filter[bit / 64] >> bit % 64 & 1;
 }
 
 /* The merge of a pair with that hash, or the free slot where it would go. */
@@ -59,6 +59,10 @@ static inline qn_bpe_merge *qn_bpe_find(const qn_bpe *m, int32_t left, int32_t r
 typedef struct qn_bpe_chars {
     uint32_t *first_use; /* per token: the rank of the first merge that it is part of */
 } qn_bpe_chars;
+
+/* The first bytes, at most `max`, that a spelling stands for, and how many; -1: one of its characters stands for none. */
+int qn_bpe_bytes(const qn_bpe *m, qn_str spelling, uint8_t *bytes, int max);
+int qn_bpe_last_byte(const qn_bpe *m, qn_str spelling); /* or -1 */
 
 qn_status qn_bpe_chars_begin(qn_bpe_chars *c, qn_tokenizer *t, qn_bpe *m);
 /* A merge: the spellings, left and right, with the tokens, and its rank. */

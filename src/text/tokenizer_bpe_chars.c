@@ -29,8 +29,7 @@ static uint8_t level_of(uint32_t rank)
     return (uint8_t)((top - 2) * 8 + (rank >> (top - 3) & 7));
 }
 
-/* The first n bytes, at most `max`, that a spelling stands for; -1: it has a character that stands for none. */
-static int bytes_of(const qn_bpe *m, qn_str spelling, uint8_t *bytes, int max)
+int qn_bpe_bytes(const qn_bpe *m, qn_str spelling, uint8_t *bytes, int max)
 {
     int n = 0;
     for (size_t i = 0; i < spelling.len && n < max; n++) {
@@ -44,11 +43,11 @@ static int bytes_of(const qn_bpe *m, qn_str spelling, uint8_t *bytes, int max)
     return n;
 }
 
-static int last_byte_of(const qn_bpe *m, qn_str spelling)
+int qn_bpe_last_byte(const qn_bpe *m, qn_str spelling)
 {
     size_t len = spelling.len > 1 && (uint8_t)spelling.data[spelling.len - 1] >= 0x80 ? 2 : 1;
     uint8_t byte;
-    return bytes_of(m, (qn_str){spelling.data + spelling.len - len, len}, &byte, 1) == 1 ? byte : -1;
+    return qn_bpe_bytes(m, (qn_str){spelling.data + spelling.len - len, len}, &byte, 1) == 1 ? byte : -1;
 }
 
 static bool is_continuation(uint8_t byte) { return (byte & 0xC0) == 0x80; }
@@ -95,7 +94,7 @@ void qn_bpe_chars_note(qn_bpe_chars *c, qn_bpe *m, qn_str left, qn_str right, co
         return; /* both begin with printable ASCII: most are such */
     }
     uint8_t l[3], r[3];
-    int n_left = bytes_of(m, left, l, 3), n_right = bytes_of(m, right, r, 3), last = last_byte_of(m, left);
+    int n_left = qn_bpe_bytes(m, left, l, 3), n_right = qn_bpe_bytes(m, right, r, 3), last = qn_bpe_last_byte(m, left);
     if (n_left < 1 || n_right < 1 || last < 0 || is_continuation(r[0])) {
         return;
     }
@@ -141,7 +140,7 @@ static uint32_t char_of(const qn_tokenizer *t, const qn_bpe *m, uint32_t id, uin
     if ((piece.len != 4 && piece.len != 6) || !qn_is_plain(t->tokens[id]) || (uint8_t)piece.data[0] < 0x80) {
         return QN_CHARS_NONE;
     }
-    *n = bytes_of(m, piece, bytes, 3);
+    *n = qn_bpe_bytes(m, piece, bytes, 3);
     bool is_char = *n >= 2 && qn_unicode_decode((const char *)bytes, (size_t)*n, &cp) == (size_t)*n &&
                    piece.len == 2 * (size_t)*n && cp < QN_CHARS_END;
     return is_char ? cp : QN_CHARS_NONE;

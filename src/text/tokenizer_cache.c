@@ -15,7 +15,7 @@ qn_status qn_cache_open(qn_cache *c, size_t n_vocab, uint64_t seed, qn_budget *b
         n *= 2;
     }
     c->entries = qn_zalloc_array(b, owner, n, sizeof(*c->entries));
-    c->mask = (uint32_t)(n - 1);
+    c->mask = (uint32_t)(n - 1) & ~1u;
     c->seed = seed;
     return c->entries != NULL ? QN_OK : QN_ENOMEM;
 }
@@ -59,26 +59,36 @@ qn_cache_key qn_cache_key_of(const qn_cache *c, const char *word, size_t n)
     return key;
 }
 
-bool qn_cache_get(const qn_cache_key *key, int32_t ids[QN_CACHE_IDS])
+static inline bool get(qn_cache_entry *e, const qn_cache_key *key, int32_t ids[QN_CACHE_IDS])
 {
-    qn_cache_entry *e = key->entry;
     uint64_t last = atomic_load_explicit(&e->last, memory_order_acquire);
     uint64_t word[2] = {atomic_load_explicit(&e->key[0], memory_order_relaxed),
                         atomic_load_explicit(&e->key[1], memory_order_relaxed)};
+    if (((word[0] ^ key->word[0]) | (word[1] ^ key->word[1])) != 0 || (last >> 32 & 1) != 0) {
+        return false;
+    }
     uint64_t first = atomic_load_explicit(&e->first, memory_order_relaxed);
     atomic_thread_fence(memory_order_acquire); /* what was read before is older than the version read next */
-    bool found = ((word[0] ^ key->word[0]) | (word[1] ^ key->word[1])) == 0 && (last >> 32 & 1) == 0 &&
-                 atomic_load_explicit(&e->last, memory_order_relaxed) == last;
     ids[0] = (int32_t)(uint32_t)first;
     ids[1] = (int32_t)(uint32_t)(first >> 32);
     ids[2] = (int32_t)(uint32_t)last;
-    return found;
+    return atomic_load_explicit(&e->last, memory_order_relaxed) == last;
+}
+
+bool qn_cache_get(const qn_cache_key *key, int32_t ids[QN_CACHE_IDS])
+{
+    return get(key->entry, key, ids) || get(key->entry + 1, key, ids);
 }
 
 void qn_cache_put(const qn_cache_key *key, const int32_t *ids, size_t n)
 {
     qn_cache_entry *e = key->entry;
     uint64_t last = atomic_load_explicit(&e->last, memory_order_relaxed);
+    uint64_t other = atomic_load_explicit(&e[1].last, memory_order_relaxed);
+    if (other >> 32 < last >> 32) {
+        e++;
+        last = other;
+    }
     uint64_t odd = last | UINT64_C(1) << 32;
     if (last == odd ||
         !atomic_compare_exchange_strong_explicit(&e->last, &last, odd, memory_order_relaxed, memory_order_relaxed)) {

@@ -4,8 +4,9 @@
  * version odd before it changes the entry and even after; a reader that does not see the same even version before and
  * after takes the entry for another word's, and a writer that finds it odd lets it be. So nobody waits.
  *
- * A word has one place, by a hash that a text cannot foresee; a text whose words are all new costs one look and one
- * entry written for each.
+ * A word has its place in one of two entries that share a cache line, by a hash that a text cannot foresee. A new word
+ * goes where less has been written so far, so the two take turns. A text whose words are all new costs one look and
+ * one entry written for each.
  *
  * SPDX-License-Identifier: MIT */
 #ifndef QN_TEXT_TOKENIZER_CACHE_H
@@ -26,13 +27,13 @@ typedef struct qn_cache_entry {
 
 typedef struct qn_cache {
     qn_cache_entry *entries;
-    uint32_t mask;
+    uint32_t mask; /* entries - 1, without the last bit */
     uint64_t seed;
 } qn_cache;
 
 typedef struct qn_cache_key {
     uint64_t word[2];
-    qn_cache_entry *entry;
+    qn_cache_entry *entry; /* the first of the two */
 } qn_cache_key;
 
 /* About four bytes for each of n_vocab tokens. */

@@ -17,6 +17,7 @@
  *     tokenizer_wpm*.c       model "bert": WordPiece, and the words of a text
  *     tokenizer_unigram*.c   model "t5": SentencePiece's unigram model, and the form that a text is brought into
  *     tokenizer_charsmap.c   the map of characters that goes with it
+ *     tokenizer_rwkv.c       model "rwkv": the longest token at each place
  *
  * A further algorithm is one more file with a qn_tokenizer_ops, named in the list in tokenizer.c.
  *
@@ -55,11 +56,17 @@ typedef struct qn_piece_slot {
     int32_t id;   /* QN_NO_ID: free */
 } qn_piece_slot;
 
+/* Which hashes are in a table: most of what is looked up is not in it, and this is small enough for a fast cache. Two
+ * bits for each hash in one word; one hash in 15 or fewer passes by chance. */
+typedef struct qn_filter {
+    uint64_t *words;
+    uint32_t mask; /* words - 1 */
+} qn_filter;
+
 typedef struct qn_pieces {
     qn_piece_slot *slots;
-    const uint64_t *filter; /* behind the slots: a bit for each piece, by hash, as most of what is looked up is none */
+    qn_filter filter;
     uint32_t mask; /* slots - 1 */
-    uint32_t filter_mask; /* bits - 1 */
     uint32_t longest;
     uint64_t seed; /* differs from run to run, so that a file cannot choose its collisions */
 } qn_pieces;
@@ -148,7 +155,8 @@ struct qn_tokenizer_ops {
     void (*decode)(const qn_tokenizer *t, qn_str piece, bool opens, qn_buf *out);
 };
 
-extern const qn_tokenizer_ops qn_tokenizer_bpe, qn_tokenizer_spm, qn_tokenizer_wpm, qn_tokenizer_unigram;
+extern const qn_tokenizer_ops qn_tokenizer_bpe, qn_tokenizer_spm, qn_tokenizer_wpm, qn_tokenizer_unigram,
+    qn_tokenizer_rwkv;
 
 static inline void qn_emit(qn_encode_run *run, int32_t id)
 {
@@ -188,18 +196,23 @@ int32_t qn_pieces_find(const qn_tokenizer *t, const char *s, size_t n);
 uint64_t qn_pieces_hash(const qn_tokenizer *t, const char *s, size_t n);
 void qn_pieces_prefetch(const qn_tokenizer *t, uint64_t h, unsigned step);
 int32_t qn_pieces_find_hashed(const qn_tokenizer *t, const char *s, size_t n, uint64_t h);
-/* False: no piece has this hash. */
-static inline bool qn_pieces_may_have(const qn_tokenizer *t, uint64_t h)
-{
-    uint32_t bit = (uint32_t)(h >> 24) & t->pieces.filter_mask;
-    return t->pieces.filter[bit / 64] >> bit % 64 & 1;
-}
 /* A well-mixed product, for the hash tables here. */
 static inline uint64_t qn_mix(uint64_t a, uint64_t b)
 {
     __extension__ typedef unsigned __int128 wide;
     wide product = (wide)a * b;
     return (uint64_t)product ^ (uint64_t)(product >> 64);
+}
+
+/* Room for n hashes, all of whose bits are as good as random. */
+qn_status qn_filter_open(qn_filter *f, size_t n, qn_budget *b);
+void qn_filter_close(qn_filter *f);
+
+static inline uint64_t qn_filter_bits(uint64_t h) { return UINT64_C(1) << (h >> 58) | UINT64_C(1) << (h >> 52 & 63); }
+static inline void qn_filter_add(qn_filter *f, uint64_t h) { f->words[(h >> 26) & f->mask] |= qn_filter_bits(h); }
+static inline bool qn_filter_has(const qn_filter *f, uint64_t h)
+{
+    return (qn_filter_bits(h) & ~f->words[(h >> 26) & f->mask]) == 0;
 }
 
 /* tokenizer_special.c */

@@ -4,7 +4,24 @@
 
 #include "base/clock.h"
 
-#define FILTER_BITS 8 /* for each slot: at most one bit in 16 is set */
+#define FILTER_BITS 6 /* for each hash, at least */
+
+qn_status qn_filter_open(qn_filter *f, size_t n, qn_budget *b)
+{
+    size_t n_words = 1;
+    while (n_words * 64 < n * FILTER_BITS) {
+        n_words *= 2;
+    }
+    f->words = qn_zalloc_array(b, QN_TOKENIZER_OWNER, n_words, sizeof(*f->words));
+    f->mask = (uint32_t)(n_words - 1);
+    return f->words != NULL ? QN_OK : QN_ENOMEM;
+}
+
+void qn_filter_close(qn_filter *f)
+{
+    qn_free(f->words);
+    f->words = NULL;
+}
 
 static uint64_t load64(const char *s)
 {
@@ -53,14 +70,10 @@ qn_status qn_pieces_load(qn_tokenizer *t, qn_error *err)
     while (n_slots < 2 * (size_t)t->n_vocab) {
         n_slots *= 2;
     }
-    t->pieces.slots = qn_zalloc(t->budget, QN_TOKENIZER_OWNER,
-                                n_slots * sizeof(*t->pieces.slots) + n_slots * FILTER_BITS / 8);
-    if (t->pieces.slots == NULL) {
+    t->pieces.slots = qn_zalloc_array(t->budget, QN_TOKENIZER_OWNER, n_slots, sizeof(*t->pieces.slots));
+    if (t->pieces.slots == NULL || qn_filter_open(&t->pieces.filter, t->n_vocab, t->budget) != QN_OK) {
         return qn_fail(err, QN_ENOMEM, "no memory for %zu pieces", n_slots / 2);
     }
-    uint64_t *filter = (uint64_t *)(t->pieces.slots + n_slots);
-    t->pieces.filter = filter;
-    t->pieces.filter_mask = (uint32_t)(n_slots * FILTER_BITS - 1);
     for (size_t i = 0; i < n_slots; i++) {
         t->pieces.slots[i].id = QN_NO_ID;
     }
@@ -74,9 +87,8 @@ qn_status qn_pieces_load(qn_tokenizer *t, qn_error *err)
         uint64_t h = qn_pieces_hash(t, piece.data, piece.len);
         qn_piece_slot *slot = find_slot(t, piece.data, piece.len, h);
         if (slot->id == QN_NO_ID) { /* of equal spellings the first counts, as real files have them */
-            uint32_t bit = (uint32_t)(h >> 24) & t->pieces.filter_mask;
             *slot = (qn_piece_slot){(uint32_t)(h >> 32), (int32_t)id};
-            filter[bit / 64] |= UINT64_C(1) << bit % 64;
+            qn_filter_add(&t->pieces.filter, h);
         }
         t->pieces.longest = piece.len > t->pieces.longest ? (uint32_t)piece.len : t->pieces.longest;
     }
@@ -94,7 +106,7 @@ int32_t qn_pieces_find(const qn_tokenizer *t, const char *s, size_t n)
         return QN_NO_ID;
     }
     uint64_t h = qn_pieces_hash(t, s, n);
-    return qn_pieces_may_have(t, h) ? find_slot(t, s, n, h)->id : QN_NO_ID;
+    return qn_filter_has(&t->pieces.filter, h) ? find_slot(t, s, n, h)->id : QN_NO_ID;
 }
 
 void qn_pieces_prefetch(const qn_tokenizer *t, uint64_t h, unsigned step)

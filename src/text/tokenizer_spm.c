@@ -147,7 +147,7 @@ static qn_status load(qn_tokenizer *t, const qn_gguf *g, qn_error *err)
 static bool may_merge(const qn_tokenizer *t, const char *text, qn_pair pair, uint64_t *hash)
 {
     *hash = qn_pieces_hash(t, text + pair.start, pair.end - pair.start);
-    return qn_pieces_may_have(t, *hash);
+    return qn_filter_has(&t->pieces.filter, *hash);
 }
 
 static bool find(const qn_tokenizer *t, const char *text, qn_pair pair, uint64_t hash, uint32_t *priority, int32_t *id)
