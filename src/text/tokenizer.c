@@ -5,7 +5,7 @@
 #include "base/unicode_norm.h"
 
 static const qn_tokenizer_ops *const algorithms[] = {&qn_tokenizer_bpe, &qn_tokenizer_spm, &qn_tokenizer_wpm,
-                                                   &qn_tokenizer_unigram};
+                                                   &qn_tokenizer_unigram, &qn_tokenizer_rwkv};
 
 static qn_status find_algorithm(qn_tokenizer *t, const qn_gguf *g, qn_error *err)
 {
@@ -64,6 +64,7 @@ void qn_tokenizer_close(qn_tokenizer *t)
     }
     qn_specials_free(&t->specials);
     qn_free(t->pieces.slots);
+    qn_filter_close(&t->pieces.filter);
     qn_free(t->whole);
     qn_free(t->tokens);
     qn_free(t);

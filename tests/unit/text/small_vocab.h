@@ -81,6 +81,79 @@ static inline void qn_small_spm(small_vocab *v)
     qn_small_add(v, "<tool>", QN_TOKEN_USER, 0);
 }
 
+static inline void qn_small_wpm_keys(qn_gguf_writer *w, void *ctx)
+{
+    (void)ctx;
+    qn_gguf_set_u32(w, "tokenizer.ggml.unknown_token_id", 1);
+    qn_gguf_set_u32(w, "tokenizer.ggml.cls_token_id", 2);
+    qn_gguf_set_u32(w, "tokenizer.ggml.seperator_token_id", 3);
+    qn_gguf_set_u32(w, "tokenizer.ggml.mask_token_id", 4);
+}
+
+/* WordPiece: [PAD] 0, [UNK] 1, [CLS] 2, [SEP] 3, [MASK] 4 (all control), then pieces. */
+static inline void qn_small_wpm(small_vocab *v)
+{
+    static const char *const special[] = {"[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"};
+    static const char *const words[] = {"\u2581a", "\u2581b", "a", "b", "\u2581he", "llo", "l", "lo", "\u2581hello",
+                                        "\u2581caf\u00E9", "\u2581cafe", "s", "\u2581,", "\u2581.", "\u2581[",
+                                        "\u2581\u4E2D", "\u2581\u6587", "\u2581\u00DF", "\u2581\u03C3", "\u2581Hello"};
+    *v = (small_vocab){.model = "bert", .n_kinds = -1, .edit = qn_small_wpm_keys};
+    for (size_t i = 0; i < sizeof(special) / sizeof(special[0]); i++) {
+        qn_small_add(v, special[i], QN_TOKEN_CONTROL, 0);
+    }
+    for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
+        qn_small_add(v, words[i], QN_TOKEN_NORMAL, 0);
+    }
+}
+
+/* Unigram: <pad> 0, </s> 1 (control), <unk> 2, then pieces with scores, <tool> (user) behind them; with_bytes: byte
+ * tokens last. */
+static inline void qn_small_unigram(small_vocab *v, bool with_bytes)
+{
+    static const struct {
+        const char *piece;
+        float score;
+    } words[] = {{"\u2581", -2.0f}, {"a", -4.0f},    {"b", -4.5f},  {"ab", -6.0f},        {"abc", -9.0f},
+                 {"c", -5.0f},      {"bc", -5.25f}, {"he", -5.0f}, {"\u2581hello", -6.5f}, {"l", -5.5f},
+                 {"o", -5.5f},      {"llo", -7.0f}, {"\u00E9", -8.0f}, {"\u4E2D\u6587", -7.5f}, {"\u4E2D", -8.5f}};
+    *v = (small_vocab){.model = "t5", .n_kinds = -1, .n_scores = -1};
+    qn_small_add(v, "<pad>", QN_TOKEN_CONTROL, 0);
+    qn_small_add(v, "</s>", QN_TOKEN_CONTROL, 0);
+    qn_small_add(v, "<unk>", QN_TOKEN_UNKNOWN, 0);
+    for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
+        qn_small_add(v, words[i].piece, QN_TOKEN_NORMAL, words[i].score);
+    }
+    qn_small_add(v, "<tool>", QN_TOKEN_USER, 0);
+    for (uint32_t byte = 0; with_bytes && byte < 256; byte++) {
+        snprintf(v->text[byte], sizeof(v->text[byte]), "<0x%02X>", byte);
+        qn_small_add(v, v->text[byte], QN_TOKEN_BYTE, 0);
+    }
+}
+
+/* RWKV: <s> 0 (control), the bytes from 1 on as the file spells them, then words. */
+static inline void qn_small_rwkv(small_vocab *v)
+{
+    static const char *const words[] = {"he", "hello", "lo w", "\\n\\n", "\\r\\n", "\\xc3\\xa9", "it\\'s", "\\\\n",
+                                        "\xE4\xB8\xAD", "\\t\\t"};
+    *v = (small_vocab){.model = "rwkv", .n_kinds = -1};
+    qn_small_add(v, "<s>", QN_TOKEN_CONTROL, 0);
+    for (uint32_t byte = 0; byte < 256; byte++) {
+        const char *letter = byte == '\t' ? "t" : byte == '\n' ? "n" : byte == '\r' ? "r" : byte == '\\' ? "\\" : NULL;
+        if (letter != NULL) {
+            snprintf(v->text[byte], sizeof(v->text[byte]), "\\%s", letter);
+        } else if (byte < ' ' || byte >= 0x7F) {
+            snprintf(v->text[byte], sizeof(v->text[byte]), "\\x%02x", byte);
+        } else {
+            v->text[byte][0] = (char)byte;
+        }
+        qn_small_add(v, v->text[byte], QN_TOKEN_NORMAL, 0);
+    }
+    for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
+        qn_small_add(v, words[i], QN_TOKEN_NORMAL, 0);
+    }
+    qn_small_add(v, "[PAD]", QN_TOKEN_UNUSED, 0);
+}
+
 /* The file's bytes, for qn_free(). */
 static inline uint8_t *qn_small_write(const small_vocab *v, size_t *n_bytes)
 {
