@@ -149,7 +149,8 @@ static qn_status merge_through_heap(const merging *m, const span *s)
     return QN_OK;
 }
 
-/* The tokens of a window of up to `size` symbols from `at` on; s->tokens has room for them. */
+/* The tokens of a window of about `size` symbols from `at` on: the last of the small windows that it is filled by may
+ * pass that. s->tokens has room for QN_WINDOW more. */
 static qn_status merge_span(const merging *m, uint32_t at, uint32_t size, span *s)
 {
     qn_window w = {0};
@@ -205,7 +206,7 @@ static void emit(const merging *m, const span *s, uint32_t from, uint32_t to)
 /* False in *done: the windows are too small; ids may have been appended. */
 static qn_status try_windows(const merging *m, uint32_t size, bool *done)
 {
-    qn_symbol *rooms[2] = {m->run->symbols, m->run->symbols + size};
+    qn_symbol *rooms[2] = {m->run->symbols, m->run->symbols + size + QN_WINDOW};
     span now = {.tokens = rooms[0]}, next = {.tokens = rooms[1]};
     uint32_t n_done = 0; /* tokens of now whose ids are appended */
     *done = false;
@@ -236,7 +237,8 @@ qn_status qn_merge_long(qn_encode_run *run, const char *text, uint32_t n, const 
     size_t n_before = run->n;
     bool done = false;
     for (uint32_t size = QN_WINDOW; !done; size *= 2) {
-        if (!grow(run, (void **)&run->symbols, &run->cap_symbols, 2 * (size_t)size, sizeof(*run->symbols))) {
+        if (!grow(run, (void **)&run->symbols, &run->cap_symbols, 2 * ((size_t)size + QN_WINDOW),
+                  sizeof(*run->symbols))) {
             return QN_ENOMEM;
         }
         run->n = n_before;
