@@ -9,12 +9,18 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 /* Every id that encoding gives must be one of the vocabulary. */
 static void use(const qn_tokenizer *t, unsigned flags)
 {
-    static const char text[] = " hello <tool>\xE2\x96\x81<|end|>aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa\n\xFF 12345's";
-    enum { CAP = 2 * sizeof(text) };
-    int32_t ids[CAP];
+    static const char text[] = " hello <tool>\xE2\x96\x81<|end|>aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa\n\xFF 12345's "
+                               "Cafe\u0301 [MASK],\u4E2D\u6587";
+    enum { CAP = 1100 * sizeof(text) }; /* a map of characters may make 1024 bytes of one */
+    static int32_t ids[CAP];
     size_t n_ids = 0;
     if (qn_tokenizer_encode(t, text, sizeof(text) - 1, flags, ids, CAP, &n_ids, NULL) != QN_OK) {
         abort();
+    }
+    for (size_t i = 0; i < n_ids; i++) {
+        if (ids[i] < 0 || (uint32_t)ids[i] >= qn_tokenizer_n_vocab(t)) {
+            abort();
+        }
     }
     qn_buf out;
     qn_buf_init(&out, NULL, "fuzz", 1 << 24);
