@@ -172,6 +172,7 @@ qn_status qn_getter_get(qn_run *run, const qn_getter *g, qn_value item, qn_value
 /* Sorts items[0, n) by keys[0, n), both moved; stable. */
 qn_status qn_vsort(qn_run *run, qn_value *keys, qn_value *items, uint32_t n, bool reverse);
 qn_status qn_json_text(qn_run *run, qn_value a, const qn_args *args, qn_value *out); /* tojson */
+qn_filter_fn qn_filter_wordwrap, qn_filter_pprint, qn_filter_urlize;
 
 /* Parts of the filter table, each ended by a NULL name. */
 typedef struct qn_filter {
