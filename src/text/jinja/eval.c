@@ -49,8 +49,8 @@ static qn_status emit_string(qn_eval *ev, const qn_vstr *s)
         return qn_fail(ev->run.err, QN_EFULL, "line %u: the text is longer than %zu bytes", ev->run.line, text->max);
     }
     if (text->status != QN_OK) {
-        return qn_fail(ev->run.err, qn_alloc_failure(ev->run.budget, at + s->n_bytes), "line %u: no memory for the text",
-                       ev->run.line);
+        return qn_fail(ev->run.err, qn_alloc_failure(ev->run.budget, at + s->n_bytes),
+                       "line %u: no memory for the text", ev->run.line);
     }
     for (uint32_t i = 0; i < s->n_marks; i++) {
         QN_TRY(add_span(ev, at + s->marks[i].start, at + s->marks[i].end));

@@ -67,7 +67,7 @@ qn_status qn_level_enter(qn_eval *ev);
 qn_value qn_missing(void);
 bool qn_is_missing(qn_value x);
 qn_value qn_undefined_text(qn_eval *ev, const char *fmt, ...) QN_PRINTF(2, 3); /* an undefined value that says this */
-qn_act *qn_act_new(qn_eval *ev, const qn_func *f, qn_act *parent); /* NULL: failed */
+qn_act *qn_act_new(qn_eval *ev, const qn_func *f, qn_act *parent);             /* NULL: failed */
 void qn_act_done(qn_eval *ev, qn_act *a); /* for use again, if nothing can still see it */
 qn_status qn_scope_enter(qn_eval *ev, const qn_scope *s);
 void qn_scope_leave(qn_eval *ev, const qn_scope *s);

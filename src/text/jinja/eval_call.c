@@ -116,7 +116,8 @@ qn_status qn_eval_args(qn_eval *ev, const qn_node *n, const char *extra_name, qn
     for (uint32_t i = 0; i < a->n_pos + a->n_named; i++) {
         QN_TRY(qn_eval_expr(ev, n->kids[i], &values[i]));
     }
-    *out = (qn_args){.pos = values, .n_pos = a->n_pos, .names = a->names, .named = values + a->n_pos, .n_named = a->n_named};
+    *out = (qn_args){
+        .pos = values, .n_pos = a->n_pos, .names = a->names, .named = values + a->n_pos, .n_named = a->n_named};
     if (extra_name != NULL) {
         qn_str *names = qn_run_alloc(&ev->run, (a->n_named + 1) * sizeof(*names));
         if (names == NULL) {

@@ -44,8 +44,8 @@ static qn_status eval_cond(qn_eval *ev, const qn_node *n, qn_value *out)
     if (n->kids[2] != NULL) {
         return qn_eval_expr(ev, n->kids[2], out);
     }
-    *out = qn_undefined_text(ev, "the inline if-expression on line %u evaluated to false and no else section was defined.",
-                             n->line);
+    *out = qn_undefined_text(
+        ev, "the inline if-expression on line %u evaluated to false and no else section was defined.", n->line);
     return QN_OK;
 }
 

@@ -5,17 +5,17 @@
 typedef struct loop {
     qn_eval *ev;
     const qn_node *node;
-    qn_act *outer;      /* where the loop stands: the filter's and a recursive body's parent */
-    qn_act *test_act;   /* of the filter; NULL: there is none, or all that is left has passed it */
+    qn_act *outer;    /* where the loop stands: the filter's and a recursive body's parent */
+    qn_act *test_act; /* of the filter; NULL: there is none, or all that is left has passed it */
     bool test_entered;
     const qn_vlist *list;
-    uint32_t i;         /* the next of list */
+    uint32_t i; /* the next of list */
     qn_value before, current, after;
-    bool has_after;     /* `after` was taken from the list ahead of its turn */
+    bool has_after; /* `after` was taken from the list ahead of its turn */
     bool has_length;
     bool has_changed;
     int64_t index0, length, depth0;
-    qn_value changed;   /* arguments of the last loop.changed(), a tuple */
+    qn_value changed; /* arguments of the last loop.changed(), a tuple */
 } loop;
 
 /* ---- items ---- */
@@ -109,7 +109,8 @@ static qn_status find_length(loop *l)
 
 /* ---- the variable ---- */
 
-static qn_status run_recursive(qn_eval *ev, const qn_node *n, qn_act *outer, qn_value iterable, int64_t depth0, qn_value *out);
+static qn_status run_recursive(qn_eval *ev, const qn_node *n, qn_act *outer, qn_value iterable, int64_t depth0,
+                               qn_value *out);
 
 static qn_status loop_call(qn_run *run, const qn_vfunction *fn, const qn_args *args, qn_value *out)
 {
@@ -159,10 +160,25 @@ static qn_status loop_changed(qn_run *run, const qn_vfunction *fn, const qn_args
     return QN_OK;
 }
 
-static const char *const attributes[] = {"index", "index0", "first", "last", "length", "revindex", "revindex0", "previtem",
-                                         "nextitem", "depth", "depth0", "cycle", "changed", "__call__"};
-enum { INDEX, INDEX0, FIRST, LAST, LENGTH, REVINDEX, REVINDEX0, PREVITEM, NEXTITEM, DEPTH, DEPTH0, CYCLE, CHANGED, CALL,
-       N_ATTRIBUTES };
+static const char *const attributes[] = {"index",    "index0",   "first", "last",   "length", "revindex", "revindex0",
+                                         "previtem", "nextitem", "depth", "depth0", "cycle",  "changed",  "__call__"};
+enum {
+    INDEX,
+    INDEX0,
+    FIRST,
+    LAST,
+    LENGTH,
+    REVINDEX,
+    REVINDEX0,
+    PREVITEM,
+    NEXTITEM,
+    DEPTH,
+    DEPTH0,
+    CYCLE,
+    CHANGED,
+    CALL,
+    N_ATTRIBUTES
+};
 
 static qn_status loop_attribute(qn_run *run, qn_vobject *o, qn_str name, qn_value *out)
 {
@@ -283,7 +299,8 @@ static qn_status run_loop(qn_eval *ev, const qn_node *n, qn_act *outer, qn_value
     return QN_OK;
 }
 
-static qn_status run_recursive(qn_eval *ev, const qn_node *n, qn_act *outer, qn_value iterable, int64_t depth0, qn_value *out)
+static qn_status run_recursive(qn_eval *ev, const qn_node *n, qn_act *outer, qn_value iterable, int64_t depth0,
+                               qn_value *out)
 {
     qn_act *caller = ev->act, *act = qn_act_new(ev, n->u.s.func, outer);
     qn_vbuild *capture = ev->capture;

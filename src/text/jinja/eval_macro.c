@@ -57,8 +57,10 @@ static qn_status bind_rest(qn_eval *ev, const qn_node *n, const qn_args *args, b
         }
         qn_str name = macro_name(n);
         if (kwargs == NULL && find_named(args, QN_STR("caller")) != NULL && !caller_taken) {
-            return qn_run_fail(&ev->run, "macro '%.*s' was invoked with two values for the special caller argument. This is "
-                                         "most likely a bug.", QN_STR_ARG(name));
+            return qn_run_fail(&ev->run,
+                               "macro '%.*s' was invoked with two values for the special caller argument. This is "
+                               "most likely a bug.",
+                               QN_STR_ARG(name));
         }
         if (kwargs == NULL) {
             return qn_run_fail(&ev->run, "macro '%.*s' takes no keyword argument '%.*s'", QN_STR_ARG(name),
@@ -81,7 +83,8 @@ static qn_status bind(qn_eval *ev, const qn_node *n, const qn_args *args, qn_val
     if (takes_caller) {
         const qn_value *caller = find_named(args, QN_STR("caller"));
         n_found += caller != NULL;
-        cells[f->caller] = caller != NULL && caller->kind != QN_V_NONE ? *caller : qn_undefined_text(ev, "No caller defined");
+        cells[f->caller] =
+            caller != NULL && caller->kind != QN_V_NONE ? *caller : qn_undefined_text(ev, "No caller defined");
     }
     if (f->wants_kwargs) {
         qn_value kwargs;
@@ -283,7 +286,8 @@ static qn_status run_block(qn_eval *ev, const qn_node *n)
         QN_TRY(qn_self(ev, &act->cells[f->kwargs]));
     }
     if (f->wants_caller) {
-        act->cells[f->caller] = qn_undefined_text(ev, "there is no parent block called '%.*s'.", QN_STR_ARG(n->name->u.text));
+        act->cells[f->caller] =
+            qn_undefined_text(ev, "there is no parent block called '%.*s'.", QN_STR_ARG(n->name->u.text));
     }
     QN_TRY(qn_scope_enter(ev, n->u.s.scope));
     QN_TRY(qn_exec(ev, n->kids[0]));

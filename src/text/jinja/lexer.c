@@ -83,7 +83,8 @@ static bool at(const qn_lexer *l, size_t pos, const char *text)
 
 static void move(qn_lexer *l, size_t to)
 {
-    for (const char *p = l->source + l->pos, *end = l->source + to; (p = memchr(p, '\n', (size_t)(end - p))) != NULL; p++) {
+    for (const char *p = l->source + l->pos, *end = l->source + to; (p = memchr(p, '\n', (size_t)(end - p))) != NULL;
+         p++) {
         l->line++;
     }
     if (to > l->pos) {
@@ -169,7 +170,10 @@ static bool lex_text(qn_lexer *l, qn_tok *out)
         }
     }
     char kind = l->source[tag + 1];
-    l->tag = kind == '{' ? TAG_VAR : kind == '#' ? TAG_COMMENT : word_tag(l, tag, "raw", false, false) > 0 ? TAG_RAW : TAG_BLOCK;
+    l->tag = kind == '{'                                 ? TAG_VAR
+             : kind == '#'                               ? TAG_COMMENT
+             : word_tag(l, tag, "raw", false, false) > 0 ? TAG_RAW
+                                                         : TAG_BLOCK;
     out->kind = QN_T_DATA;
     out->text = text_before(l, tag, sign_at(l, tag + 2), kind == '{');
     move(l, tag);
@@ -232,12 +236,14 @@ static qn_status lex_raw(qn_lexer *l, qn_tok *out, bool *is)
 static const struct {
     char text[3];
     uint8_t kind;
-} operators[] = { /* the longer ones first */
-    {"**", QN_T_POW}, {"//", QN_T_FLOORDIV}, {"==", QN_T_EQ}, {"!=", QN_T_NE}, {">=", QN_T_GE}, {"<=", QN_T_LE},
-    {"+", QN_T_ADD}, {"-", QN_T_SUB}, {"/", QN_T_DIV}, {"*", QN_T_MUL}, {"%", QN_T_MOD}, {"~", QN_T_TILDE},
-    {"[", QN_T_LBRACKET}, {"]", QN_T_RBRACKET}, {"(", QN_T_LPAREN}, {")", QN_T_RPAREN}, {"{", QN_T_LBRACE},
-    {"}", QN_T_RBRACE}, {">", QN_T_GT}, {"<", QN_T_LT}, {"=", QN_T_ASSIGN}, {".", QN_T_DOT}, {":", QN_T_COLON},
-    {"|", QN_T_PIPE}, {",", QN_T_COMMA}, {";", QN_T_SEMICOLON},
+} operators[] = {
+    /* the longer ones first */
+    {"**", QN_T_POW},      {"//", QN_T_FLOORDIV}, {"==", QN_T_EQ},      {"!=", QN_T_NE},      {">=", QN_T_GE},
+    {"<=", QN_T_LE},       {"+", QN_T_ADD},       {"-", QN_T_SUB},      {"/", QN_T_DIV},      {"*", QN_T_MUL},
+    {"%", QN_T_MOD},       {"~", QN_T_TILDE},     {"[", QN_T_LBRACKET}, {"]", QN_T_RBRACKET}, {"(", QN_T_LPAREN},
+    {")", QN_T_RPAREN},    {"{", QN_T_LBRACE},    {"}", QN_T_RBRACE},   {">", QN_T_GT},       {"<", QN_T_LT},
+    {"=", QN_T_ASSIGN},    {".", QN_T_DOT},       {":", QN_T_COLON},    {"|", QN_T_PIPE},     {",", QN_T_COMMA},
+    {";", QN_T_SEMICOLON},
 };
 
 static qn_status balance(qn_lexer *l, char c)

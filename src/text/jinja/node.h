@@ -2,9 +2,11 @@
  * folder.
  *
  *     lexer.c    source to tokens, one at a time; lexer_literal.c numbers and strings
- *     parser.c   statements; parser_tag.c those with signatures or imports; parser_expr.c expressions
+ *     parser.c   statements; parser_tag.c those with signatures or imports
+ *     parser_expr.c expressions; parser_primary.c names and literals; parser_postfix.c what follows them
+ *     parser_tools.c tokens and lists of nodes
  *     scope.c    which variable a name means: jinja2's rules for scopes, worked out before anything runs;
- *     scope_table.c the names of one scope
+ *     scope_table.c the names of one scope; scope_names.c how statements use names
  *     tree.c     memory of a tree, names, lists of nodes
  *
  * Chains of operators and of postfixes are lists in one node, so the height of the tree is bounded by the nesting of
@@ -24,10 +26,10 @@ typedef struct qn_scope qn_scope;
 
 typedef struct qn_tree {
     qn_budget *budget;
-    qn_error *err;  /* while compiling */
+    qn_error *err; /* while compiling */
     void *blocks;
-    size_t room;    /* bytes left in the first block */
-    char *free;     /* where they begin */
+    size_t room;     /* bytes left in the first block */
+    char *free;      /* where they begin */
     qn_node **names; /* hash table of interned names: see qn_tree_name */
     uint32_t n_names, n_name_slots;
     uint32_t n_funcs;
@@ -41,10 +43,42 @@ void qn_tree_free(qn_tree *t);
 /* ---- tokens (lexer.c) ---- */
 
 typedef enum qn_tok_kind {
-    QN_T_EOF, QN_T_DATA, QN_T_VAR_BEGIN, QN_T_VAR_END, QN_T_BLOCK_BEGIN, QN_T_BLOCK_END, QN_T_NAME, QN_T_STRING,
-    QN_T_INT, QN_T_FLOAT, QN_T_ADD, QN_T_SUB, QN_T_MUL, QN_T_DIV, QN_T_FLOORDIV, QN_T_MOD, QN_T_POW, QN_T_TILDE,
-    QN_T_LPAREN, QN_T_RPAREN, QN_T_LBRACKET, QN_T_RBRACKET, QN_T_LBRACE, QN_T_RBRACE, QN_T_EQ, QN_T_NE, QN_T_LT,
-    QN_T_LE, QN_T_GT, QN_T_GE, QN_T_ASSIGN, QN_T_DOT, QN_T_COLON, QN_T_COMMA, QN_T_PIPE, QN_T_SEMICOLON
+    QN_T_EOF,
+    QN_T_DATA,
+    QN_T_VAR_BEGIN,
+    QN_T_VAR_END,
+    QN_T_BLOCK_BEGIN,
+    QN_T_BLOCK_END,
+    QN_T_NAME,
+    QN_T_STRING,
+    QN_T_INT,
+    QN_T_FLOAT,
+    QN_T_ADD,
+    QN_T_SUB,
+    QN_T_MUL,
+    QN_T_DIV,
+    QN_T_FLOORDIV,
+    QN_T_MOD,
+    QN_T_POW,
+    QN_T_TILDE,
+    QN_T_LPAREN,
+    QN_T_RPAREN,
+    QN_T_LBRACKET,
+    QN_T_RBRACKET,
+    QN_T_LBRACE,
+    QN_T_RBRACE,
+    QN_T_EQ,
+    QN_T_NE,
+    QN_T_LT,
+    QN_T_LE,
+    QN_T_GT,
+    QN_T_GE,
+    QN_T_ASSIGN,
+    QN_T_DOT,
+    QN_T_COLON,
+    QN_T_COMMA,
+    QN_T_PIPE,
+    QN_T_SEMICOLON
 } qn_tok_kind;
 
 typedef struct qn_tok {
@@ -61,8 +95,8 @@ typedef struct qn_lexer {
     const char *source; /* with \n for every line end */
     size_t n, pos;
     uint32_t line;
-    uint8_t state;   /* of lexer.c */
-    uint8_t tag;     /* the tag found behind the data that was given out */
+    uint8_t state; /* of lexer.c */
+    uint8_t tag;   /* the tag found behind the data that was given out */
     bool at_line_start;
     char open[QN_LEX_MAX_OPEN]; /* closing brackets that are awaited */
     unsigned n_open;
@@ -82,38 +116,47 @@ qn_status qn_tree_fail(qn_tree *t, uint32_t line, const char *fmt, ...) QN_PRINT
 
 typedef enum qn_node_kind {
     /* expressions */
-    QN_N_CONST,   /* value */
-    QN_N_NAME,    /* name; op: a qn_name_use; cell, hops: where it lives */
-    QN_N_NSREF,   /* name as a target with an attribute: value */
-    QN_N_TUPLE, QN_N_LIST,
-    QN_N_DICT,    /* key, value, key, value ... */
-    QN_N_COND,    /* test, then, else or NULL */
-    QN_N_OR, QN_N_AND, QN_N_CONCAT, /* two or more */
-    QN_N_NOT, QN_N_NEG, QN_N_POS,
-    QN_N_COMPARE, QN_N_ARITH, /* operands; ops[i] (tokens) stands before operand i + 1, from the left */
-    QN_N_CHAIN,   /* what the postfixes that follow apply to (NULL: the text of a block), then those */
+    QN_N_CONST, /* value */
+    QN_N_NAME,  /* name; op: a qn_name_use; cell, hops: where it lives */
+    QN_N_NSREF, /* name as a target with an attribute: value */
+    QN_N_TUPLE,
+    QN_N_LIST,
+    QN_N_DICT, /* key, value, key, value ... */
+    QN_N_COND, /* test, then, else or NULL */
+    QN_N_OR,
+    QN_N_AND,
+    QN_N_CONCAT, /* two or more */
+    QN_N_NOT,
+    QN_N_NEG,
+    QN_N_POS,
+    QN_N_COMPARE,
+    QN_N_ARITH, /* operands; ops[i] (tokens) stands before operand i + 1, from the left */
+    QN_N_CHAIN, /* what the postfixes that follow apply to (NULL: the text of a block), then those */
     /* postfixes */
-    QN_N_ATTR,    /* name */
-    QN_N_ITEM,    /* key */
-    QN_N_SLICE,   /* from, to, step, each or NULL */
-    QN_N_CALL,    /* arguments */
-    QN_N_FILTER, QN_N_TEST, /* name, arguments; op of a test: negated */
+    QN_N_ATTR,  /* name */
+    QN_N_ITEM,  /* key */
+    QN_N_SLICE, /* from, to, step, each or NULL */
+    QN_N_CALL,  /* arguments */
+    QN_N_FILTER,
+    QN_N_TEST, /* name, arguments; op of a test: negated */
     /* statements */
-    QN_N_BODY,    /* statements */
-    QN_N_DATA,    /* value: a string */
-    QN_N_OUTPUT,  /* expressions and data */
-    QN_N_IF,      /* test, body, test, body ..., then a last body for else */
-    QN_N_FOR,     /* target, iterable, body, else or NULL, test or NULL, target of the test or NULL; op: recursive */
-    QN_N_BREAK, QN_N_CONTINUE,
-    QN_N_SET,     /* target, value */
-    QN_N_SETBLOCK, /* target, chain of filters or NULL, body */
-    QN_N_MACRO,   /* name; n_args parameters, defaults of the last ones, body */
-    QN_N_CALLBLOCK, /* call (NULL: a generation block), n_args parameters, defaults, body */
+    QN_N_BODY,   /* statements */
+    QN_N_DATA,   /* value: a string */
+    QN_N_OUTPUT, /* expressions and data */
+    QN_N_IF,     /* test, body, test, body ..., then a last body for else */
+    QN_N_FOR,    /* target, iterable, body, else or NULL, test or NULL, target of the test or NULL; op: recursive */
+    QN_N_BREAK,
+    QN_N_CONTINUE,
+    QN_N_SET,         /* target, value */
+    QN_N_SETBLOCK,    /* target, chain of filters or NULL, body */
+    QN_N_MACRO,       /* name; n_args parameters, defaults of the last ones, body */
+    QN_N_CALLBLOCK,   /* call (NULL: a generation block), n_args parameters, defaults, body */
     QN_N_FILTERBLOCK, /* body, chain of filters */
-    QN_N_WITH,    /* n_args targets, as many values, body */
-    QN_N_BLOCK,   /* name; body; op: QN_BLOCK_* */
-    QN_N_AUTOESCAPE, /* on or off, body */
-    QN_N_EXTENDS, QN_N_INCLUDE, /* template */
+    QN_N_WITH,        /* n_args targets, as many values, body */
+    QN_N_BLOCK,       /* name; body; op: QN_BLOCK_* */
+    QN_N_AUTOESCAPE,  /* on or off, body */
+    QN_N_EXTENDS,
+    QN_N_INCLUDE, /* template */
     QN_N_IMPORT,  /* template; name */
     QN_N_FROM,    /* template, then names as they are called here */
     QN_N_WORD     /* not part of a tree: an interned name */
@@ -141,8 +184,8 @@ struct qn_node {
     const qn_callargs *args;
     union {
         qn_value value;
-        qn_str text;               /* of a word */
-        qn_filter_fn *filter;      /* NULL: there is none, and that is an error when it runs */
+        qn_str text;          /* of a word */
+        qn_filter_fn *filter; /* NULL: there is none, and that is an error when it runs */
         qn_test_fn *test;
         struct {
             qn_scope *scope, *scope2; /* of the body; of a loop's else, around a block */
@@ -159,7 +202,10 @@ qn_node *qn_tree_node(qn_tree *t, qn_node_kind kind, uint32_t line, uint32_t n_k
 /* The constant that text is; copies it. */
 qn_status qn_tree_string(qn_tree *t, qn_str text, qn_value *out);
 
-static inline bool qn_word_is(const qn_node *word, const char *text) { return qn_str_is(word->u.text, text); }
+static inline bool qn_word_is(const qn_node *word, const char *text)
+{
+    return qn_str_is(word->u.text, text);
+}
 
 /* ---- parser ---- */
 
@@ -171,8 +217,8 @@ typedef struct qn_parser {
     qn_tok cur, ahead;
     bool has_ahead;
     unsigned depth;
-    unsigned n_loops;    /* around the statement, within its function: break needs one */
-    qn_node **stack;     /* kids of lists that are not complete */
+    unsigned n_loops; /* around the statement, within its function: break needs one */
+    qn_node **stack;  /* kids of lists that are not complete */
     uint32_t n_stack, cap_stack;
     const char *ends[QN_JINJA_MAX_DEPTH + 2]; /* tags that the statements being read may end with, "else,endfor" */
     qn_str tags[QN_JINJA_MAX_DEPTH + 2];      /* the statements themselves */
@@ -183,9 +229,12 @@ typedef struct qn_parser {
 qn_status qn_parse(qn_parser *p, qn_node **out);
 
 qn_status qn_parser_enter(qn_parser *p); /* one level of nesting; QN_EFULL */
-static inline void qn_parser_leave(qn_parser *p) { p->depth--; }
-qn_status qn_parser_step(qn_parser *p); /* to the next token */
-qn_status qn_parser_look(qn_parser *p, const qn_tok **out); /* the one after the current */
+static inline void qn_parser_leave(qn_parser *p)
+{
+    p->depth--;
+}
+qn_status qn_parser_step(qn_parser *p);                                  /* to the next token */
+qn_status qn_parser_look(qn_parser *p, const qn_tok **out);              /* the one after the current */
 qn_status qn_parser_expect(qn_parser *p, qn_tok_kind kind, qn_tok *out); /* out may be NULL */
 qn_status qn_parser_expect_name(qn_parser *p, const char *name);
 qn_status qn_parser_skip(qn_parser *p, qn_tok_kind kind, bool *did);
@@ -278,6 +327,19 @@ qn_status qn_scope_param(qn_tree *t, qn_scope *scope, const qn_node *name, uint3
 /* Brackets the branches of an if: what is set in some of them alone is looked up before. */
 uint32_t qn_scope_if_begin(qn_scope *scope);
 void qn_scope_if_end(qn_scope *scope, uint32_t mark);
+
+/* scope_names.c. Which names are read in a body before it sets them, as one walk from start to end finds them. */
+typedef struct qn_search {
+    const qn_node *names[3];
+    unsigned n, found, set; /* the sets: bit i for name i */
+} qn_search;
+qn_status qn_scope_search(qn_tree *t, const char *const *names, unsigned n, const qn_node *body, qn_search *out);
+/* A node that sets `loop`, which no loop may hold; *has_scoped is set when there is a scoped block. */
+const qn_node *qn_scope_loop_store(const qn_node *n, bool *has_scoped);
+/* Tells the scope of the names in n, in kids of n, in a target whose names are parameters. */
+qn_status qn_scope_names(qn_tree *t, qn_scope *s, const qn_node *n);
+qn_status qn_scope_names_kids(qn_tree *t, qn_scope *s, const qn_node *n, uint32_t from, uint32_t to);
+qn_status qn_scope_names_params(qn_tree *t, qn_scope *s, const qn_node *target);
 
 /* Works out every name of the template. *top: the scope of its top level. */
 qn_status qn_scope_resolve(qn_tree *t, qn_node *body, qn_scope **top);

@@ -1,118 +1,6 @@
-/* Tokens to a tree: the parser's tools, and the statements that carry a template.
+/* Tokens to a tree: statements, and the text between them.
  * SPDX-License-Identifier: MIT */
 #include "text/jinja/node.h"
-
-qn_status qn_parser_enter(qn_parser *p)
-{
-    if (p->depth >= QN_JINJA_MAX_DEPTH) {
-        return qn_fail(p->tree->err, QN_EFULL, "line %u: nested deeper than %d levels", p->cur.line, QN_JINJA_MAX_DEPTH);
-    }
-    p->depth++;
-    return QN_OK;
-}
-
-qn_status qn_parser_step(qn_parser *p)
-{
-    if (p->has_ahead) {
-        p->cur = p->ahead;
-        p->has_ahead = false;
-        return QN_OK;
-    }
-    return qn_lexer_next(&p->lexer, &p->cur);
-}
-
-qn_status qn_parser_look(qn_parser *p, const qn_tok **out)
-{
-    if (!p->has_ahead) {
-        QN_TRY(qn_lexer_next(&p->lexer, &p->ahead));
-        p->has_ahead = true;
-    }
-    *out = &p->ahead;
-    return QN_OK;
-}
-
-qn_str qn_tok_kind_name(qn_tok_kind kind)
-{
-    static const char *const names[] = {
-        "end of template", "template data / text", "begin of print statement", "end of print statement",
-        "begin of statement block", "end of statement block", "name", "string", "integer", "float", "+", "-", "*", "/",
-        "//", "%", "**", "~", "(", ")", "[", "]", "{", "}", "==", "!=", "<", "<=", ">", ">=", "=", ".", ":", ",", "|", ";"};
-    return qn_str_of(names[kind]);
-}
-
-qn_str qn_tok_describe(const qn_tok *t)
-{
-    return t->kind == QN_T_NAME ? t->text : qn_tok_kind_name(t->kind);
-}
-
-static qn_status fail_expected(qn_parser *p, qn_str wanted)
-{
-    if (p->cur.kind == QN_T_EOF) {
-        return qn_tree_fail(p->tree, p->cur.line, "unexpected end of template, expected '%.*s'.", QN_STR_ARG(wanted));
-    }
-    qn_str got = qn_tok_describe(&p->cur);
-    return qn_tree_fail(p->tree, p->cur.line, "expected token '%.*s', got '%.*s'", QN_STR_ARG(wanted), QN_STR_ARG(got));
-}
-
-qn_status qn_parser_expect(qn_parser *p, qn_tok_kind kind, qn_tok *out)
-{
-    if (p->cur.kind != kind) {
-        return fail_expected(p, qn_tok_kind_name(kind));
-    }
-    if (out != NULL) {
-        *out = p->cur;
-    }
-    return qn_parser_step(p);
-}
-
-qn_status qn_parser_expect_name(qn_parser *p, const char *name)
-{
-    return qn_parser_at_name(p, name) ? qn_parser_step(p) : fail_expected(p, qn_str_of(name));
-}
-
-qn_status qn_parser_skip(qn_parser *p, qn_tok_kind kind, bool *did)
-{
-    *did = p->cur.kind == kind;
-    return *did ? qn_parser_step(p) : QN_OK;
-}
-
-qn_status qn_parser_skip_name(qn_parser *p, const char *name, bool *did)
-{
-    *did = qn_parser_at_name(p, name);
-    return *did ? qn_parser_step(p) : QN_OK;
-}
-
-qn_status qn_parser_push(qn_parser *p, qn_node *n)
-{
-    if (p->n_stack == p->cap_stack) {
-        uint32_t cap = p->cap_stack == 0 ? 64 : p->cap_stack * 2;
-        qn_node **stack = qn_realloc(p->tree->budget, "jinja", p->stack, cap * sizeof(*stack));
-        if (stack == NULL) {
-            return qn_fail(p->tree->err, qn_alloc_failure(p->tree->budget, cap * sizeof(*stack)),
-                           "a template: no memory for %u nodes", cap);
-        }
-        p->stack = stack;
-        p->cap_stack = cap;
-    }
-    p->stack[p->n_stack++] = n;
-    return QN_OK;
-}
-
-qn_status qn_parser_collect(qn_parser *p, qn_node_kind kind, uint32_t line, uint32_t mark, qn_node **out)
-{
-    uint32_t n = p->n_stack - mark;
-    *out = qn_tree_node(p->tree, kind, line, n);
-    if (*out == NULL) {
-        return p->tree->err->code;
-    }
-    if (n > 0) {
-        memcpy((*out)->kids, p->stack + mark, n * sizeof(*p->stack));
-    }
-    p->n_stack = mark;
-    return QN_OK;
-}
-
-/* ---- statements ---- */
 
 /* Whether the comma-separated list has this name. */
 static bool lists(const char *list, qn_str name)
@@ -143,8 +31,10 @@ static qn_status fail_tag(qn_parser *p, const qn_str *name)
         misnested = misnested || lists(p->ends[i], *name);
     }
     if (p->n_ends > 0) {
-        qn_buf_add_str(&b, misnested ? " You probably made a nesting mistake. Jinja is expecting this tag, but currently "
-                                       "looking for " : " Jinja was looking for the following tags: ");
+        qn_buf_add_str(&b, misnested
+                               ? " You probably made a nesting mistake. Jinja is expecting this tag, but currently "
+                                 "looking for "
+                               : " Jinja was looking for the following tags: ");
         for (const char *e = p->ends[p->n_ends - 1]; *e != '\0';) {
             int n = (int)strcspn(e, ",");
             qn_buf_printf(&b, "'%.*s'%s", n, e, e[n] == ',' ? " or " : ".");
@@ -152,7 +42,8 @@ static qn_status fail_tag(qn_parser *p, const qn_str *name)
         }
     }
     if (p->n_tags > 0) {
-        qn_buf_printf(&b, " The innermost block that needs to be closed is '%.*s'.", QN_STR_ARG(p->tags[p->n_tags - 1]));
+        qn_buf_printf(&b, " The innermost block that needs to be closed is '%.*s'.",
+                      QN_STR_ARG(p->tags[p->n_tags - 1]));
     }
     qn_str view = qn_buf_view(&b);
     qn_status status = qn_tree_fail(p->tree, p->cur.line, "%.*s", (int)view.len, view.data);
@@ -277,7 +168,8 @@ static qn_status parse_jump(qn_parser *p, qn_node **out)
 {
     bool is_break = qn_parser_at_name(p, "break");
     if (p->n_loops == 0) {
-        return qn_tree_fail(p->tree, p->cur.line, is_break ? "'break' outside loop" : "'continue' not properly in loop");
+        return qn_tree_fail(p->tree, p->cur.line,
+                            is_break ? "'break' outside loop" : "'continue' not properly in loop");
     }
     *out = qn_tree_node(p->tree, is_break ? QN_N_BREAK : QN_N_CONTINUE, p->cur.line, 0);
     return *out == NULL ? p->tree->err->code : qn_parser_step(p);
@@ -308,11 +200,23 @@ static const struct {
     const char *tag;
     qn_status (*parse)(qn_parser *p, qn_node **out);
 } statements[] = {
-    {"for", parse_for}, {"if", parse_if}, {"set", parse_set}, {"macro", qn_parse_macro}, {"call", qn_parse_call_block},
-    {"generation", qn_parse_generation}, {"filter", qn_parse_filter_block}, {"with", qn_parse_with},
-    {"break", parse_jump}, {"continue", parse_jump}, {"print", parse_print}, {"block", qn_parse_block},
-    {"autoescape", parse_autoescape}, {"extends", parse_extends}, {"include", qn_parse_include},
-    {"import", qn_parse_import}, {"from", qn_parse_from},
+    {"for", parse_for},
+    {"if", parse_if},
+    {"set", parse_set},
+    {"macro", qn_parse_macro},
+    {"call", qn_parse_call_block},
+    {"generation", qn_parse_generation},
+    {"filter", qn_parse_filter_block},
+    {"with", qn_parse_with},
+    {"break", parse_jump},
+    {"continue", parse_jump},
+    {"print", parse_print},
+    {"block", qn_parse_block},
+    {"autoescape", parse_autoescape},
+    {"extends", parse_extends},
+    {"include", qn_parse_include},
+    {"import", qn_parse_import},
+    {"from", qn_parse_from},
 };
 
 static qn_status parse_statement(qn_parser *p, qn_node **out)

@@ -1,6 +1,5 @@
 /* Expressions to a tree, from the loosest operator to the tightest, with jinja2's order of them.
  * SPDX-License-Identifier: MIT */
-#include "text/jinja/node.h"
 #include "text/jinja/parser_int.h"
 
 typedef qn_status parse_fn(qn_parser *p, qn_node **out);
@@ -106,7 +105,8 @@ static qn_status parse_pow(qn_parser *p, qn_node **out)
 
 static qn_status parse_product(qn_parser *p, qn_node **out)
 {
-    return parse_operators(p, BIT(QN_T_MUL) | BIT(QN_T_DIV) | BIT(QN_T_FLOORDIV) | BIT(QN_T_MOD), parse_pow, QN_N_ARITH, out);
+    return parse_operators(p, BIT(QN_T_MUL) | BIT(QN_T_DIV) | BIT(QN_T_FLOORDIV) | BIT(QN_T_MOD), parse_pow, QN_N_ARITH,
+                           out);
 }
 
 static qn_status parse_concat(qn_parser *p, qn_node **out)

@@ -1,148 +1,6 @@
-/* Names, literals, and what may follow them: attributes, subscripts, calls, filters, tests.
+/* What may follow a value: attributes, subscripts, calls, filters, tests.
  * SPDX-License-Identifier: MIT */
-#include "text/jinja/node.h"
 #include "text/jinja/parser_int.h"
-
-bool qn_is_constant(qn_str name)
-{
-    static const char *const words[] = {"true", "True", "false", "False", "none", "None"};
-    for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
-        if (qn_str_is(name, words[i])) {
-            return true;
-        }
-    }
-    return false;
-}
-
-static qn_status new_node(qn_parser *p, qn_node_kind kind, uint32_t line, uint32_t n_kids, qn_node **out)
-{
-    *out = qn_tree_node(p->tree, kind, line, n_kids);
-    return *out == NULL ? p->tree->err->code : QN_OK;
-}
-
-static qn_status name_of(qn_parser *p, qn_str text, qn_node *n)
-{
-    n->name = qn_tree_name(p->tree, text);
-    return n->name == NULL ? p->tree->err->code : QN_OK;
-}
-
-qn_status qn_name_node(qn_parser *p, const qn_tok *t, qn_node **out)
-{
-    QN_TRY(new_node(p, QN_N_NAME, t->line, 0, out));
-    return name_of(p, t->text, *out);
-}
-
-static qn_status parse_name(qn_parser *p, unsigned flags, qn_node **out)
-{
-    qn_tok t = p->cur;
-    QN_TRY(qn_parser_step(p));
-    if (qn_is_constant(t.text)) {
-        QN_TRY(new_node(p, QN_N_CONST, t.line, 0, out));
-        char c = (char)(t.text.data[0] | 32);
-        (*out)->u.value = c == 'n' ? qn_vnone() : qn_vbool(c == 't');
-        return QN_OK;
-    }
-    QN_TRY(qn_name_node(p, &t, out));
-    if ((flags & QN_EXPR_NAMESPACE) != 0 && p->cur.kind == QN_T_DOT) {
-        qn_tok attr;
-        QN_TRY(qn_parser_step(p));
-        QN_TRY(qn_parser_expect(p, QN_T_NAME, &attr));
-        (*out)->kind = QN_N_NSREF;
-        return qn_tree_string(p->tree, attr.text, &(*out)->u.value);
-    }
-    return QN_OK;
-}
-
-/* One or more string literals side by side. */
-static qn_status parse_string(qn_parser *p, qn_node **out)
-{
-    QN_TRY(new_node(p, QN_N_CONST, p->cur.line, 0, out));
-    qn_buf b;
-    qn_buf_init(&b, p->tree->budget, "jinja", QN_JINJA_MAX_SOURCE * 4);
-    qn_status status = QN_OK;
-    while (status == QN_OK && p->cur.kind == QN_T_STRING) {
-        qn_buf_add(&b, p->cur.text.data, p->cur.text.len);
-        status = qn_parser_step(p);
-    }
-    if (b.status != QN_OK) {
-        status = qn_fail(p->tree->err, b.status, "a template: no memory for a string");
-    }
-    if (status == QN_OK) {
-        status = qn_tree_string(p->tree, qn_buf_view(&b), &(*out)->u.value);
-    }
-    qn_buf_free(&b);
-    return status;
-}
-
-static qn_status parse_list(qn_parser *p, qn_node **out)
-{
-    uint32_t line = p->cur.line, mark = p->n_stack;
-    QN_TRY(qn_parser_step(p));
-    while (p->cur.kind != QN_T_RBRACKET) {
-        if (p->n_stack > mark) {
-            QN_TRY(qn_parser_expect(p, QN_T_COMMA, NULL));
-        }
-        if (p->cur.kind == QN_T_RBRACKET) {
-            break;
-        }
-        QN_TRY(qn_parse_expr(p, 0, out));
-        QN_TRY(qn_parser_push(p, *out));
-    }
-    QN_TRY(qn_parser_expect(p, QN_T_RBRACKET, NULL));
-    return qn_parser_collect(p, QN_N_LIST, line, mark, out);
-}
-
-static qn_status parse_dict(qn_parser *p, qn_node **out)
-{
-    uint32_t line = p->cur.line, mark = p->n_stack;
-    QN_TRY(qn_parser_step(p));
-    while (p->cur.kind != QN_T_RBRACE) {
-        if (p->n_stack > mark) {
-            QN_TRY(qn_parser_expect(p, QN_T_COMMA, NULL));
-        }
-        if (p->cur.kind == QN_T_RBRACE) {
-            break;
-        }
-        QN_TRY(qn_parse_expr(p, 0, out));
-        QN_TRY(qn_parser_push(p, *out));
-        QN_TRY(qn_parser_expect(p, QN_T_COLON, NULL));
-        QN_TRY(qn_parse_expr(p, 0, out));
-        QN_TRY(qn_parser_push(p, *out));
-    }
-    QN_TRY(qn_parser_expect(p, QN_T_RBRACE, NULL));
-    return qn_parser_collect(p, QN_N_DICT, line, mark, out);
-}
-
-qn_status qn_parse_primary(qn_parser *p, unsigned flags, qn_node **out)
-{
-    switch (p->cur.kind) {
-    case QN_T_NAME:
-        return parse_name(p, flags, out);
-    case QN_T_STRING:
-        return parse_string(p, out);
-    case QN_T_INT:
-    case QN_T_FLOAT:
-        QN_TRY(new_node(p, QN_N_CONST, p->cur.line, 0, out));
-        (*out)->u.value = p->cur.value;
-        return qn_parser_step(p);
-    case QN_T_LPAREN:
-        QN_TRY(qn_parser_enter(p)); /* in targets no expression counts the level */
-        QN_TRY(qn_parser_step(p));
-        QN_TRY(qn_parse_tuple(p, QN_EXPR_PARENS, NULL, out));
-        qn_parser_leave(p);
-        return qn_parser_expect(p, QN_T_RPAREN, NULL);
-    case QN_T_LBRACKET:
-        return parse_list(p, out);
-    case QN_T_LBRACE:
-        return parse_dict(p, out);
-    default: {
-        qn_str got = qn_tok_describe(&p->cur);
-        return qn_tree_fail(p->tree, p->cur.line, "unexpected '%.*s'", QN_STR_ARG(got));
-    }
-    }
-}
-
-/* ---- calls ---- */
 
 static qn_status fail_call(qn_parser *p, uint32_t line)
 {
@@ -166,7 +24,8 @@ static qn_status check_names(qn_parser *p, uint32_t line, uint32_t mark, uint32_
 }
 
 /* Kids of n: those pushed since mark, the last 2 * n_names being word and value in turn; then the starred ones. */
-static qn_status finish_call(qn_parser *p, qn_node *n, uint32_t mark, uint32_t n_names, qn_node *star, qn_node *star_star)
+static qn_status finish_call(qn_parser *p, qn_node *n, uint32_t mark, uint32_t n_names, qn_node *star,
+                             qn_node *star_star)
 {
     uint32_t n_pos = p->n_stack - mark - 2 * n_names, total = n_pos + n_names + (star != NULL) + (star_star != NULL);
     qn_callargs *a = qn_tree_alloc(p->tree, sizeof(*a));
@@ -183,8 +42,8 @@ static qn_status finish_call(qn_parser *p, qn_node *n, uint32_t mark, uint32_t n
         names[i] = p->stack[mark + n_pos + 2 * i]->u.text;
         kids[n_pos + i] = p->stack[mark + n_pos + 2 * i + 1];
     }
-    *a = (qn_callargs){.n_pos = n_pos, .n_named = n_names, .names = names, .star = star != NULL,
-                       .star_star = star_star != NULL};
+    *a = (qn_callargs){
+        .n_pos = n_pos, .n_named = n_names, .names = names, .star = star != NULL, .star_star = star_star != NULL};
     if (star != NULL) {
         kids[n_pos + n_names] = star;
     }
@@ -283,7 +142,7 @@ static qn_status parse_subscribed(qn_parser *p, qn_node **out)
         }
     }
     QN_TRY(qn_parser_step(p));
-    QN_TRY(new_node(p, QN_N_SLICE, line, 3, out));
+    QN_TRY(qn_new_node(p, QN_N_SLICE, line, 3, out));
     qn_node *slice = *out;
     slice->kids[0] = from;
     QN_TRY(parse_slice_part(p, &slice->kids[1]));
@@ -321,7 +180,7 @@ static qn_status parse_brackets(qn_parser *p, qn_node **out)
         *out = key;
         return QN_OK;
     }
-    QN_TRY(new_node(p, QN_N_ITEM, line, 1, out));
+    QN_TRY(qn_new_node(p, QN_N_ITEM, line, 1, out));
     (*out)->kids[0] = key;
     return QN_OK;
 }
@@ -332,11 +191,11 @@ static qn_status parse_dot(qn_parser *p, qn_node **out)
     QN_TRY(qn_parser_step(p));
     qn_tok t = p->cur;
     if (t.kind == QN_T_NAME) {
-        QN_TRY(new_node(p, QN_N_ATTR, line, 0, out));
-        QN_TRY(name_of(p, t.text, *out));
+        QN_TRY(qn_new_node(p, QN_N_ATTR, line, 0, out));
+        QN_TRY(qn_name_of(p, t.text, *out));
     } else if (t.kind == QN_T_INT) {
-        QN_TRY(new_node(p, QN_N_ITEM, line, 1, out));
-        QN_TRY(new_node(p, QN_N_CONST, t.line, 0, &(*out)->kids[0]));
+        QN_TRY(qn_new_node(p, QN_N_ITEM, line, 1, out));
+        QN_TRY(qn_new_node(p, QN_N_CONST, t.line, 0, &(*out)->kids[0]));
         (*out)->kids[0]->u.value = t.value;
     } else {
         return qn_tree_fail(p->tree, t.line, "expected name or number");
@@ -353,7 +212,7 @@ qn_status qn_parse_postfixes(qn_parser *p)
         } else if (p->cur.kind == QN_T_LBRACKET) {
             QN_TRY(parse_brackets(p, &n));
         } else if (p->cur.kind == QN_T_LPAREN) {
-            QN_TRY(new_node(p, QN_N_CALL, p->cur.line, 0, &n));
+            QN_TRY(qn_new_node(p, QN_N_CALL, p->cur.line, 0, &n));
             QN_TRY(parse_call_args(p, n));
         } else {
             return QN_OK;
@@ -369,7 +228,7 @@ static qn_status parse_dotted(qn_parser *p, qn_node *n)
 {
     qn_tok t;
     QN_TRY(qn_parser_expect(p, QN_T_NAME, &t));
-    QN_TRY(name_of(p, t.text, n));
+    QN_TRY(qn_name_of(p, t.text, n));
     while (p->cur.kind == QN_T_DOT) {
         char text[256];
         QN_TRY(qn_parser_step(p));
@@ -381,7 +240,7 @@ static qn_status parse_dotted(qn_parser *p, qn_node *n)
         memcpy(text, before.data, before.len);
         text[before.len] = '.';
         memcpy(text + before.len + 1, t.text.data, t.text.len);
-        QN_TRY(name_of(p, (qn_str){text, before.len + 1 + t.text.len}, n));
+        QN_TRY(qn_name_of(p, (qn_str){text, before.len + 1 + t.text.len}, n));
     }
     return QN_OK;
 }
@@ -389,7 +248,7 @@ static qn_status parse_dotted(qn_parser *p, qn_node *n)
 /* The filter whose name is the current token. */
 static qn_status parse_filter(qn_parser *p, qn_node **out)
 {
-    QN_TRY(new_node(p, QN_N_FILTER, p->cur.line, 0, out));
+    QN_TRY(qn_new_node(p, QN_N_FILTER, p->cur.line, 0, out));
     QN_TRY(parse_dotted(p, *out));
     (*out)->u.filter = qn_filter_find((*out)->name->u.text);
     return p->cur.kind == QN_T_LPAREN ? parse_call_args(p, *out) : no_args(p, *out);
@@ -436,7 +295,7 @@ static bool at_test_arg(const qn_parser *p)
 static qn_status parse_test(qn_parser *p, qn_node **out)
 {
     bool negated;
-    QN_TRY(new_node(p, QN_N_TEST, p->cur.line, 0, out));
+    QN_TRY(qn_new_node(p, QN_N_TEST, p->cur.line, 0, out));
     qn_node *n = *out;
     QN_TRY(qn_parser_step(p));
     QN_TRY(qn_parser_skip_name(p, "not", &negated));
@@ -476,7 +335,7 @@ qn_status qn_parse_filter_chain(qn_parser *p)
         } else if (qn_parser_at_name(p, "is")) {
             QN_TRY(parse_test(p, &n));
         } else if (p->cur.kind == QN_T_LPAREN) {
-            QN_TRY(new_node(p, QN_N_CALL, p->cur.line, 0, &n));
+            QN_TRY(qn_new_node(p, QN_N_CALL, p->cur.line, 0, &n));
             QN_TRY(parse_call_args(p, n));
         } else {
             return QN_OK;

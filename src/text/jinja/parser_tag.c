@@ -1,13 +1,7 @@
 /* Statements with signatures, names of their own or other templates: macro, call, generation, filter, with, block,
  * include, import.
  * SPDX-License-Identifier: MIT */
-#include "text/jinja/node.h"
-
-static qn_status new_node(qn_parser *p, qn_node_kind kind, uint32_t n_kids, qn_node **out)
-{
-    *out = qn_tree_node(p->tree, kind, p->cur.line, n_kids);
-    return *out == NULL ? p->tree->err->code : QN_OK;
-}
+#include "text/jinja/parser_int.h"
 
 /* "(a, b=1)" at the current token: pushes the names, then the defaults. */
 static qn_status parse_signature(qn_parser *p, uint32_t *n_args)
@@ -103,7 +97,7 @@ qn_status qn_parse_generation(qn_parser *p, qn_node **out)
 
 qn_status qn_parse_filter_block(qn_parser *p, qn_node **out)
 {
-    QN_TRY(new_node(p, QN_N_FILTERBLOCK, 2, out));
+    QN_TRY(qn_new_node(p, QN_N_FILTERBLOCK, p->cur.line, 2, out));
     QN_TRY(qn_parser_step(p));
     QN_TRY(qn_parse_filters(p, true, &(*out)->kids[1]));
     return qn_parse_body(p, "endfilter", false, &(*out)->kids[0]);
@@ -158,7 +152,7 @@ qn_status qn_parse_block(qn_parser *p, qn_node **out)
 {
     qn_tok name;
     bool scoped, required, named;
-    QN_TRY(new_node(p, QN_N_BLOCK, 1, out));
+    QN_TRY(qn_new_node(p, QN_N_BLOCK, p->cur.line, 1, out));
     QN_TRY(qn_parser_step(p));
     QN_TRY(qn_parser_expect(p, QN_T_NAME, &name));
     (*out)->name = qn_tree_name(p->tree, name.text);
@@ -168,8 +162,9 @@ qn_status qn_parse_block(qn_parser *p, qn_node **out)
     QN_TRY(qn_parser_skip_name(p, "scoped", &scoped));
     QN_TRY(qn_parser_skip_name(p, "required", &required));
     if (p->cur.kind == QN_T_SUB) {
-        return qn_tree_fail(p->tree, p->cur.line, "Block names in Jinja have to be valid Python identifiers and may not "
-                                                  "contain hyphens, use an underscore instead.");
+        return qn_tree_fail(p->tree, p->cur.line,
+                            "Block names in Jinja have to be valid Python identifiers and may not "
+                            "contain hyphens, use an underscore instead.");
     }
     (*out)->op = (uint8_t)((scoped ? QN_BLOCK_SCOPED : 0) | (required ? QN_BLOCK_REQUIRED : 0));
     unsigned outer = p->n_loops;
@@ -205,7 +200,7 @@ static qn_status skip_context(qn_parser *p, bool *did)
 qn_status qn_parse_include(qn_parser *p, qn_node **out)
 {
     bool did;
-    QN_TRY(new_node(p, QN_N_INCLUDE, 1, out));
+    QN_TRY(qn_new_node(p, QN_N_INCLUDE, p->cur.line, 1, out));
     QN_TRY(qn_parser_step(p));
     QN_TRY(qn_parse_expr(p, 0, &(*out)->kids[0]));
     if (qn_parser_at_name(p, "ignore")) {
@@ -223,7 +218,7 @@ qn_status qn_parse_import(qn_parser *p, qn_node **out)
 {
     qn_node *name;
     bool did;
-    QN_TRY(new_node(p, QN_N_IMPORT, 1, out));
+    QN_TRY(qn_new_node(p, QN_N_IMPORT, p->cur.line, 1, out));
     QN_TRY(qn_parser_step(p));
     QN_TRY(qn_parse_expr(p, 0, &(*out)->kids[0]));
     QN_TRY(qn_parser_expect_name(p, "as"));

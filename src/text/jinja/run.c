@@ -95,7 +95,8 @@ qn_status qn_run_steps(qn_run *run, uint64_t n)
 qn_status qn_run_enter(qn_run *run)
 {
     if (run->depth >= QN_JINJA_MAX_DEPTH) {
-        return qn_fail(run->err, QN_EFULL, "line %u: calls or values nested deeper than %d", run->line, QN_JINJA_MAX_DEPTH);
+        return qn_fail(run->err, QN_EFULL, "line %u: calls or values nested deeper than %d", run->line,
+                       QN_JINJA_MAX_DEPTH);
     }
     run->depth++;
     return QN_OK;

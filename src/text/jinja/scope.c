@@ -14,136 +14,6 @@ typedef struct frame { /* where code stands */
 
 static qn_status resolve(const frame *f, qn_node *n);
 
-/* ---- what a tree has ---- */
-
-typedef struct search { /* for names that are read before they are set */
-    const qn_node *names[3];
-    unsigned n, found, set; /* the sets: bit i for name i */
-} search;
-
-static void find_undeclared(search *s, const qn_node *n)
-{
-    if (n == NULL || n->kind == QN_N_BLOCK || s->found == (1u << s->n) - 1) {
-        return;
-    }
-    for (unsigned i = 0; n->kind == QN_N_NAME && i < s->n; i++) {
-        if (n->name == s->names[i]) {
-            unsigned bit = 1u << i;
-            if (n->op != QN_USE_LOAD) {
-                s->set |= bit;
-            } else if ((s->set & bit) == 0) {
-                s->found |= bit;
-            }
-        }
-    }
-    for (uint32_t i = 0; i < (n->kind == QN_N_FROM ? 1 : n->n_kids); i++) {
-        find_undeclared(s, n->kids[i]);
-    }
-}
-
-static qn_status is_undeclared(const frame *f, const char *const *names, unsigned n, const qn_node *body, search *out)
-{
-    *out = (search){.n = n};
-    for (unsigned i = 0; i < n; i++) {
-        out->names[i] = qn_tree_name(f->tree, qn_str_of(names[i]));
-        if (out->names[i] == NULL) {
-            return f->tree->err->code;
-        }
-    }
-    find_undeclared(out, body);
-    return QN_OK;
-}
-
-/* What a loop may not hold, and what makes it keep account of itself. */
-static const qn_node *find_loop_store(const qn_node *n, bool *has_scoped)
-{
-    if (n == NULL) {
-        return NULL;
-    }
-    if (n->kind == QN_N_NAME && n->op == QN_USE_STORE && qn_word_is(n->name, "loop")) {
-        return n;
-    }
-    *has_scoped = *has_scoped || (n->kind == QN_N_BLOCK && (n->op & QN_BLOCK_SCOPED) != 0);
-    const qn_node *found = NULL;
-    for (uint32_t i = 0; found == NULL && i < (n->kind == QN_N_FROM ? 1 : n->n_kids); i++) {
-        found = find_loop_store(n->kids[i], has_scoped);
-    }
-    return found;
-}
-
-/* ---- names of a scope ---- */
-
-static qn_status analyze(qn_tree *t, qn_scope *s, const qn_node *n);
-
-static qn_status analyze_kids(qn_tree *t, qn_scope *s, const qn_node *n, uint32_t from, uint32_t to)
-{
-    for (uint32_t i = from; i < to; i++) {
-        QN_TRY(analyze(t, s, n->kids[i]));
-    }
-    return QN_OK;
-}
-
-static qn_status analyze_if(qn_tree *t, qn_scope *s, const qn_node *n)
-{
-    QN_TRY(analyze(t, s, n->kids[0]));
-    uint32_t mark = qn_scope_if_begin(s);
-    QN_TRY(analyze_kids(t, s, n, 1, n->n_kids));
-    qn_scope_if_end(s, mark);
-    return QN_OK;
-}
-
-/* Statements with scopes of their own show the outer one only what they are given and what they set outside. */
-static qn_status analyze(qn_tree *t, qn_scope *s, const qn_node *n)
-{
-    if (n == NULL) {
-        return QN_OK;
-    }
-    switch (n->kind) {
-    case QN_N_NAME:
-        return n->op == QN_USE_LOAD    ? qn_scope_load(t, s, n->name)
-               : n->op == QN_USE_STORE ? qn_scope_store(t, s, n->name)
-                                       : qn_scope_param(t, s, n->name, NULL);
-    case QN_N_NSREF:
-        return qn_scope_load(t, s, n->name);
-    case QN_N_IF:
-        return analyze_if(t, s, n);
-    case QN_N_MACRO:
-        return qn_scope_store(t, s, n->name);
-    case QN_N_IMPORT:
-        QN_TRY(analyze(t, s, n->kids[0]));
-        return qn_scope_store(t, s, n->name);
-    case QN_N_SET:
-        QN_TRY(analyze(t, s, n->kids[1]));
-        return analyze(t, s, n->kids[0]);
-    case QN_N_FOR:
-    case QN_N_FILTERBLOCK:
-        return analyze(t, s, n->kids[1]);
-    case QN_N_SETBLOCK:
-    case QN_N_CALLBLOCK:
-        return analyze(t, s, n->kids[0]);
-    case QN_N_WITH:
-        return analyze_kids(t, s, n, n->n_args, 2 * n->n_args);
-    case QN_N_BLOCK:
-    case QN_N_AUTOESCAPE:
-        return QN_OK;
-    default:
-        return analyze_kids(t, s, n, 0, n->n_kids);
-    }
-}
-
-static qn_status analyze_params(qn_tree *t, qn_scope *s, const qn_node *target)
-{
-    if (target->kind == QN_N_NAME) {
-        return qn_scope_param(t, s, target->name, NULL);
-    }
-    for (uint32_t i = 0; i < target->n_kids; i++) {
-        QN_TRY(analyze_params(t, s, target->kids[i]));
-    }
-    return QN_OK;
-}
-
-/* ---- code ---- */
-
 static qn_status resolve_kids(const frame *f, qn_node *n, uint32_t from, uint32_t to)
 {
     for (uint32_t i = from; i < to; i++) {
@@ -186,8 +56,8 @@ static qn_status resolve_loop_test(const frame *f, qn_node *n, qn_loop_code *cod
     QN_TRY(new_func(f, &func));
     QN_TRY(inner(f, func, &test));
     code->test_scope = test.scope;
-    QN_TRY(analyze_params(f->tree, test.scope, n->kids[5]));
-    QN_TRY(analyze(f->tree, test.scope, n->kids[4]));
+    QN_TRY(qn_scope_names_params(f->tree, test.scope, n->kids[5]));
+    QN_TRY(qn_scope_names(f->tree, test.scope, n->kids[4]));
     return resolve_kids(&test, n, 4, 6);
 }
 
@@ -196,9 +66,9 @@ static qn_status resolve_for(const frame *f, qn_node *n)
     static const char *const names[] = {"loop"};
     frame body, other;
     qn_func *func = NULL;
-    search s;
+    qn_search s;
     bool has_scoped = false;
-    const qn_node *wrong = find_loop_store(n, &has_scoped);
+    const qn_node *wrong = qn_scope_loop_store(n, &has_scoped);
     if (wrong != NULL) {
         return qn_tree_fail(f->tree, wrong->line, "Can't assign to special loop variable in for-loop target");
     }
@@ -207,7 +77,7 @@ static qn_status resolve_for(const frame *f, qn_node *n)
         return f->tree->err->code;
     }
     code->loop_cell = QN_NO_CELL;
-    QN_TRY(is_undeclared(f, names, 1, n->kids[2], &s));
+    QN_TRY(qn_scope_search(f->tree, names, 1, n->kids[2], &s));
     if (n->op != 0) {
         QN_TRY(new_func(f, &func));
     }
@@ -216,9 +86,9 @@ static qn_status resolve_for(const frame *f, qn_node *n)
     if (n->op != 0 || s.found != 0 || has_scoped) {
         QN_TRY(qn_scope_param(f->tree, body.scope, s.names[0], &code->loop_cell));
     }
-    QN_TRY(analyze_params(f->tree, body.scope, n->kids[0]));
-    QN_TRY(analyze(f->tree, body.scope, n->kids[2]));
-    QN_TRY(analyze(f->tree, other.scope, n->kids[3]));
+    QN_TRY(qn_scope_names_params(f->tree, body.scope, n->kids[0]));
+    QN_TRY(qn_scope_names(f->tree, body.scope, n->kids[2]));
+    QN_TRY(qn_scope_names(f->tree, other.scope, n->kids[3]));
     if (n->kids[4] != NULL) {
         QN_TRY(resolve_loop_test(f, n, code));
     }
@@ -239,15 +109,16 @@ static qn_status special_params(const frame *f, const frame *body, const qn_node
     qn_func *func = body->scope->func;
     uint32_t n_defaults = n->n_kids - 1 - first - n->n_args;
     bool has_param[3] = {false, false, false};
-    search s;
-    QN_TRY(is_undeclared(f, names, 3, n->kids[n->n_kids - 1], &s));
+    qn_search s;
+    QN_TRY(qn_scope_search(f->tree, names, 3, n->kids[n->n_kids - 1], &s));
     for (uint32_t i = 0; i < n->n_args; i++) {
         for (unsigned k = 0; k < 3; k++) {
             has_param[k] = has_param[k] || n->kids[first + i]->name == s.names[k];
         }
         if (n->kids[first + i]->name == s.names[0] && (s.found & 1) != 0 && i < n->n_args - n_defaults) {
-            return qn_tree_fail(f->tree, n->line, "When defining macros or call blocks the special \"caller\" argument "
-                                                  "must be omitted or be given a default.");
+            return qn_tree_fail(f->tree, n->line,
+                                "When defining macros or call blocks the special \"caller\" argument "
+                                "must be omitted or be given a default.");
         }
     }
     func->wants_caller = (s.found & 1) != 0;
@@ -269,7 +140,7 @@ static qn_status resolve_macro(const frame *f, qn_node *n, uint32_t first)
     qn_func *func;
     QN_TRY(new_func(f, &func));
     QN_TRY(inner(f, func, &body));
-    QN_TRY(analyze_kids(f->tree, body.scope, n, first, n->n_kids));
+    QN_TRY(qn_scope_names_kids(f->tree, body.scope, n, first, n->n_kids));
     QN_TRY(special_params(f, &body, n, first));
     func->params = qn_tree_alloc(f->tree, (n->n_args + 1) * sizeof(*func->params));
     if (func->params == NULL) {
@@ -290,7 +161,7 @@ static qn_status resolve_macro(const frame *f, qn_node *n, uint32_t first)
 static qn_status resolve_block(const frame *f, qn_node *n)
 {
     static const char *const names[] = {"self", "super"};
-    search s;
+    qn_search s;
     qn_node *word = (qn_node *)(uintptr_t)n->name;
     if (word->exports) { /* on a word it says that a block has the name */
         return qn_tree_fail(f->tree, n->line, "block '%.*s' defined twice", QN_STR_ARG(word->u.text));
@@ -305,7 +176,7 @@ static qn_status resolve_block(const frame *f, qn_node *n)
         return f->tree->err->code;
     }
     n->u.s.scope = body.scope;
-    QN_TRY(is_undeclared(f, names, 2, n->kids[0], &s));
+    QN_TRY(qn_scope_search(f->tree, names, 2, n->kids[0], &s));
     if ((s.found & 1) != 0) {
         n->u.s.func->wants_kwargs = true;
         QN_TRY(qn_scope_param(f->tree, body.scope, s.names[0], &n->u.s.func->kwargs));
@@ -314,7 +185,7 @@ static qn_status resolve_block(const frame *f, qn_node *n)
         n->u.s.func->wants_caller = true;
         QN_TRY(qn_scope_param(f->tree, body.scope, s.names[1], &n->u.s.func->caller));
     }
-    QN_TRY(analyze(f->tree, body.scope, n->kids[0]));
+    QN_TRY(qn_scope_names(f->tree, body.scope, n->kids[0]));
     return resolve(&body, n->kids[0]);
 }
 
@@ -326,17 +197,17 @@ static qn_status resolve_scoped(const frame *f, qn_node *n)
     n->u.s.scope = body.scope;
     switch (n->kind) {
     case QN_N_WITH:
-        QN_TRY(analyze_kids(f->tree, body.scope, n, 0, n->n_args));
-        QN_TRY(analyze(f->tree, body.scope, n->kids[2 * n->n_args]));
+        QN_TRY(qn_scope_names_kids(f->tree, body.scope, n, 0, n->n_args));
+        QN_TRY(qn_scope_names(f->tree, body.scope, n->kids[2 * n->n_args]));
         QN_TRY(resolve_kids(f, n, n->n_args, 2 * n->n_args));
         QN_TRY(resolve_kids(&body, n, 0, n->n_args));
         return resolve(&body, n->kids[2 * n->n_args]);
     case QN_N_SETBLOCK:
-        QN_TRY(analyze(f->tree, body.scope, n->kids[2]));
+        QN_TRY(qn_scope_names(f->tree, body.scope, n->kids[2]));
         QN_TRY(resolve(f, n->kids[0]));
         return resolve_kids(&body, n, 1, 3);
     default:
-        QN_TRY(analyze_kids(f->tree, body.scope, n, 0, n->n_kids));
+        QN_TRY(qn_scope_names_kids(f->tree, body.scope, n, 0, n->n_kids));
         return resolve_kids(&body, n, 0, n->n_kids);
     }
 }
@@ -392,18 +263,18 @@ static qn_status resolve(const frame *f, qn_node *n)
 qn_status qn_scope_resolve(qn_tree *t, qn_node *body, qn_scope **top)
 {
     static const char *const names[] = {"self"};
-    search s;
+    qn_search s;
     qn_func *func = qn_func_new(t, NULL);
     frame f = {.tree = t, .scope = func == NULL ? NULL : qn_scope_new(t, NULL, func), .top = true};
     if (f.scope == NULL) {
         return t->err->code;
     }
     *top = f.scope;
-    QN_TRY(is_undeclared(&f, names, 1, body, &s));
+    QN_TRY(qn_scope_search(f.tree, names, 1, body, &s));
     if (s.found != 0) {
         func->wants_kwargs = true; /* the cell of `self` */
         QN_TRY(qn_scope_param(t, f.scope, s.names[0], &func->kwargs));
     }
-    QN_TRY(analyze(t, f.scope, body));
+    QN_TRY(qn_scope_names(t, f.scope, body));
     return resolve(&f, body);
 }

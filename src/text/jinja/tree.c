@@ -24,7 +24,9 @@ void *qn_tree_alloc(qn_tree *t, size_t bytes)
     need &= ~(size_t)15;
     if (need > t->room || t->blocks == NULL) {
         block *first = t->blocks;
-        size_t size = first == NULL ? BLOCK_BYTES : first->bytes < MAX_BLOCK_BYTES / 2 ? first->bytes * 2 : MAX_BLOCK_BYTES;
+        size_t size = first == NULL                        ? BLOCK_BYTES
+                      : first->bytes < MAX_BLOCK_BYTES / 2 ? first->bytes * 2
+                                                           : MAX_BLOCK_BYTES;
         size_t total;
         size = size < need ? need : size;
         block *b = qn_add_size(size, sizeof(block), &total) ? qn_zalloc(t->budget, "jinja", total) : NULL;

@@ -1,7 +1,8 @@
 /* Renders templates for a script: one case a line on the standard input, one result a line on the standard output.
  *
  *   case    {"template": TEXT, "vars": OBJECT, "now": SECONDS}; now may be absent
- *   result  {"text": TEXT, "spans": [[START, END], ...]} or {"stage": "compile" or "render", "code": NAME, "what": TEXT}
+ *   result  {"text": TEXT, "spans": [[START, END], ...]} or {"stage": "compile" or "render", "code": NAME, "what":
+ * TEXT}
  *
  * SPDX-License-Identifier: MIT */
 #include "text/jinja/jinja.h"
