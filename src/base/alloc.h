@@ -36,8 +36,8 @@ void qn_free(void *p); /* NULL is allowed */
 /* Why a request for `bytes` came back empty: QN_EBUDGET when they would pass b's ceiling, else QN_ENOMEM. */
 qn_status qn_alloc_failure(const qn_budget *b, uint64_t bytes);
 
-/* Whether it was b's ceiling that refused the last of this thread's requests that failed, told once: what was asked for,
- * and the ceiling. For the call that turns a failure deep inside into an answer for the user. */
+/* Whether it was b's ceiling that refused the last of this thread's requests that failed, told once: what was asked
+ * for, and the ceiling. For the call that turns a failure deep inside into an answer for the user. */
 bool qn_budget_refusal(const qn_budget *b, uint64_t *bytes, uint64_t *limit);
 
 /* Tests: the n-th allocation from now on (1 = the next) fails, once. 0: none fails. */

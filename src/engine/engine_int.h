@@ -16,22 +16,22 @@
 #define QN_MAX_SEQS 4096
 
 /* Returns QN_EINVAL when an argument that a caller must give is NULL. */
-#define QN_NEED(arg, err)                                                                                              \
-    do {                                                                                                               \
-        if ((arg) == NULL) {                                                                                           \
-            return qn_fail((err), QN_EINVAL, "%s: NULL", #arg);                                                        \
-        }                                                                                                              \
+#define QN_NEED(arg, err)                                       \
+    do {                                                        \
+        if ((arg) == NULL) {                                    \
+            return qn_fail((err), QN_EINVAL, "%s: NULL", #arg); \
+        }                                                       \
     } while (0)
 
-#define QN_NEED_IF(condition, arg, err)                                                                                \
-    do {                                                                                                               \
-        if (condition) {                                                                                               \
-            QN_NEED(arg, err);                                                                                         \
-        }                                                                                                              \
+#define QN_NEED_IF(condition, arg, err) \
+    do {                                \
+        if (condition) {                \
+            QN_NEED(arg, err);          \
+        }                               \
     } while (0)
 
-/* What a call returns that may have failed for want of memory: when the ceiling of b was in the way it is QN_EBUDGET, and
- * *err (if not NULL) has the bytes asked for and the ceiling. */
+/* What a call returns that may have failed for want of memory: when the ceiling of b was in the way it is QN_EBUDGET,
+ * and *err (if not NULL) has the bytes asked for and the ceiling. */
 qn_status qn_blame_ceiling(const qn_budget *b, qn_status status, qn_error *err);
 
 struct qn_runtime {

@@ -15,7 +15,7 @@ static bool holds_weights(qn_type t)
 }
 
 static qn_weight *bind(qn_binder *b, const char *name, const char *suffix, uint32_t n_in, uint32_t n_out,
-                             uint32_t n_mats, bool is_vector, bool optional)
+                       uint32_t n_mats, bool is_vector, bool optional)
 {
     char full[QN_GGUF_MAX_NAME];
     if (b->status != QN_OK) {

@@ -57,7 +57,8 @@ qn_status qn_hparams_f32(const qn_gguf *g, const qn_hparams *hp, const char *nam
     QN_TRY(qn_gguf_get_f32(g, key, out, err));
     return *out >= min && *out <= max /* not for NaN */
                ? QN_OK
-               : qn_fail(err, QN_EFORMAT, "%s: %g is not between %g and %g", key, (double)*out, (double)min, (double)max);
+               : qn_fail(err, QN_EFORMAT, "%s: %g is not between %g and %g", key, (double)*out, (double)min,
+                         (double)max);
 }
 
 /* Published models have 10000 to some hundreds of millions. */

@@ -39,8 +39,8 @@ typedef struct qn_hparams {
  * rest. QN_EFORMAT, QN_ENOTFOUND, QN_EUNSUPPORTED: err names the key. */
 qn_status qn_hparams_read(const qn_gguf *g, qn_hparams *hp, qn_error *err);
 
-/* "<arch>.<name>" as a count, or as a number within [min, max]; a missing key leaves *out as it is. A count may be a list of
- * one for each layer that are all the same. QN_EFORMAT, QN_EUNSUPPORTED: err has the key and the value. */
+/* "<arch>.<name>" as a count, or as a number within [min, max]; a missing key leaves *out as it is. A count may be a
+ * list of one for each layer that are all the same. QN_EFORMAT, QN_EUNSUPPORTED: err has the key and the value. */
 qn_status qn_hparams_u32(const qn_gguf *g, const qn_hparams *hp, const char *name, uint32_t *out, qn_error *err);
 qn_status qn_hparams_f32(const qn_gguf *g, const qn_hparams *hp, const char *name, float min, float max, float *out,
                          qn_error *err);

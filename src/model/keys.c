@@ -20,8 +20,8 @@ enum { NONE = 0, ZERO = 1, ONE = 2, ANY = 4 };
 typedef struct rule {
     const char *name; /* after "<arch>."; one that ends in a dot stands for all that begin so */
     uint8_t neutral;
-    bool of_windows;    /* matters only to layers with a window */
-    uint16_t same_u32;  /* offset of the member of qn_hparams whose value has no effect either; 0: none */
+    bool of_windows;   /* matters only to layers with a window */
+    uint16_t same_u32; /* offset of the member of qn_hparams whose value has no effect either; 0: none */
     uint16_t same_f32;
 } rule;
 
@@ -276,8 +276,8 @@ qn_status qn_keys_check(const qn_gguf *g, const qn_hparams *hp, const char *cons
         }
     }
     if (n_unknown != 0) { /* one line, however many a file has */
-        qn_log(QN_LOG_WARN, "%.*s: not known, so it has no effect (%zu such key%s)", QN_STR_ARG(unknown->key), n_unknown,
-               n_unknown == 1 ? "" : "s");
+        qn_log(QN_LOG_WARN, "%.*s: not known, so it has no effect (%zu such key%s)", QN_STR_ARG(unknown->key),
+               n_unknown, n_unknown == 1 ? "" : "s");
     }
     return QN_OK;
 }

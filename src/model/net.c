@@ -37,7 +37,8 @@ static qn_status find_vocab(const qn_gguf *g, qn_net *net, qn_error *err)
     }
     net->n_vocab = (uint32_t)tokens->n_items;
     if (net->n_vocab < net->n_rows) {
-        qn_log(QN_LOG_WARN, "tokenizer.ggml.tokens: %u tokens for the %u rows of token_embd.weight; the others are not used",
+        qn_log(QN_LOG_WARN,
+               "tokenizer.ggml.tokens: %u tokens for the %u rows of token_embd.weight; the others are not used",
                net->n_vocab, net->n_rows);
     }
     return QN_OK;

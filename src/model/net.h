@@ -26,8 +26,8 @@ typedef struct qn_net qn_net;
 /* An architecture: three short functions in arch/<name>.c. */
 typedef struct qn_arch {
     const char *name; /* general.architecture */
-    /* Keys of its own that it reads, after "<arch>.", NULL at the end; NULL: none. Other keys that would change the model
-     * are refused (keys.c). */
+    /* Keys of its own that it reads, after "<arch>.", NULL at the end; NULL: none. Other keys that would change the
+     * model are refused (keys.c). */
     const char *const *keys;
     /* What is special about its hyper-parameters. */
     qn_status (*read)(const qn_gguf *g, qn_hparams *hp, qn_error *err);

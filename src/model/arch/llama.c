@@ -1,5 +1,5 @@
-/* Llama 2 and 3, SmolLM, Mistral, TinyLlama, and Mixtral (the same with experts). A window (Mistral 7B v0.1: every layer
- * has it) and soft caps are honoured when a file states them, though other programs pass over them.
+/* Llama 2 and 3, SmolLM, Mistral, TinyLlama, and Mixtral (the same with experts). A window (Mistral 7B v0.1: every
+ * layer has it) and soft caps are honoured when a file states them, though other programs pass over them.
  * SPDX-License-Identifier: MIT */
 #include "model/arch/archs.h"
 
