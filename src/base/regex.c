@@ -137,31 +137,34 @@ bool qn_regex_simulate(const qn_regex *re, const char *text, size_t n, size_t fr
 }
 
 /* The match at text[at] by the table; *read is where reading stopped. */
-static inline bool run_table(const qn_regex *re, const char *text, size_t n, size_t at, size_t *end, size_t *read)
+static inline __attribute__((always_inline)) bool run_table(const qn_regex *re, const char *text, size_t n, size_t at,
+                                                              size_t *end, size_t *read)
 {
-    const uint32_t *table = re->table;
-    uint32_t row = at == 0 ? re->row_begin : re->row_middle, c;
-    bool matched = false;
-    while (at < n) {
-        size_t len = qn_regex_class_at(re, text + at, n - at, &c);
-        uint32_t to = table[row + c];
-        if (to & 1) {
-            matched = true;
-            *end = at;
+    const uint32_t *table = re->table, *row = table + (at == 0 ? re->row_begin : re->row_middle);
+    const char *s = text + at, *stop = text + n, *last = NULL; /* last: end of the longest match so far */
+    while (s < stop) {
+        uint32_t c = (uint8_t)*s, to;
+        size_t len = 1;
+        if (c < QN_REGEX_ASCII) {
+            to = row[c];
+        } else {
+            uint32_t class;
+            len = qn_regex_class_at(re, s, (size_t)(stop - s), &class);
+            to = row[QN_REGEX_ASCII + class];
         }
-        row = to >> 1;
-        if (row == 0) {
-            *read = at;
-            return matched;
+        last = (to & 1) != 0 ? s : last;
+        if (to <= 1) {
+            break;
         }
-        at += len;
+        row = table + (to >> 1);
+        s += len;
     }
-    if (table[row + re->n_classes - 1] & 1) {
-        matched = true;
-        *end = n;
+    if (s >= stop && (row[QN_REGEX_ASCII + re->n_classes - 1] & 1) != 0) {
+        last = stop;
     }
-    *read = n;
-    return matched;
+    *read = (size_t)(s - text);
+    *end = (size_t)(last - text);
+    return last != NULL;
 }
 
 bool qn_regex_match(const qn_regex *re, const char *text, size_t n, size_t at, size_t *end)
@@ -171,16 +174,17 @@ bool qn_regex_match(const qn_regex *re, const char *text, size_t n, size_t at, s
                              : qn_regex_simulate(re, text, n, at, true, &start, end);
 }
 
-bool qn_regex_find(const qn_regex *re, const char *text, size_t n, size_t from, size_t *start, size_t *end)
+/* Tries every place from `at` on that a match may begin at, by the table. What is read in vain is read again from the
+ * next place on; when that adds up, all places are followed at once instead, which keeps the call linear. */
+static __attribute__((noinline)) bool search(const qn_regex *re, const char *text, size_t n, size_t at, size_t *start,
+                                             size_t *end)
 {
-    if (re->table == NULL) {
-        return qn_regex_simulate(re, text, n, from, false, start, end);
-    }
-    /* Tries every place. What is read in vain is read again from the next place on; when that adds up, all places
-     * are followed at once instead, which keeps the call linear. */
     size_t in_vain = 0;
-    for (size_t at = from;;) {
+    for (size_t from = at;;) {
         size_t read;
+        while (at > 0 && at < n && !re->starts[(uint8_t)text[at]]) {
+            at++;
+        }
         if (run_table(re, text, n, at, end, &read)) {
             *start = at;
             return true;
@@ -195,4 +199,17 @@ bool qn_regex_find(const qn_regex *re, const char *text, size_t n, size_t from, 
             return qn_regex_simulate(re, text, n, at, false, start, end);
         }
     }
+}
+
+bool qn_regex_find(const qn_regex *re, const char *text, size_t n, size_t from, size_t *start, size_t *end)
+{
+    size_t read;
+    if (re->table == NULL) {
+        return qn_regex_simulate(re, text, n, from, false, start, end);
+    }
+    if ((from == 0 || from >= n || re->starts[(uint8_t)text[from]]) && run_table(re, text, n, from, end, &read)) {
+        *start = from; /* the most frequent case, kept lean */
+        return true;
+    }
+    return search(re, text, n, from, start, end);
 }

@@ -84,11 +84,14 @@ struct qn_regex {
     uint16_t *blocks;       /* [QN_CLASS_BLOCKS]: row of each block */
     uint8_t *rows;          /* [n_rows][QN_CLASS_BLOCK]: classes */
     uint8_t invalid;        /* class of a byte outside any character */
-    /* [row + class]: next row << 1 | 1 when there is a match before that character. Row 0 is the dead state, which
-     * leads nowhere. NULL: no table. */
+    /* [row + ASCII character] and [row + QN_REGEX_ASCII + class]: next row << 1 | 1 when there is a match before that
+     * character. Row 0 is the dead state, which leads nowhere. NULL: no table. */
     uint32_t *table;
     uint32_t row_begin, row_middle; /* where a match starts: at the start of the text, and elsewhere */
+    bool starts[256];               /* with a table: a match may begin, not at the start of the text, at this byte */
 };
+
+#define QN_REGEX_ASCII 128 /* characters of their own in a row of the table */
 
 /* Threads of the program, best first, with where each began. */
 typedef struct qn_regex_threads {
@@ -130,10 +133,17 @@ bool qn_regex_simulate(const qn_regex *re, const char *text, size_t n, size_t fr
 /* Length of the character at s[0, n), n >= 1, and its class. */
 static inline size_t qn_regex_class_at(const qn_regex *re, const char *s, size_t n, uint32_t *c)
 {
-    uint8_t lead = (uint8_t)s[0];
-    if (lead < 0x80) {
-        *c = re->ascii[lead];
+    const uint8_t *u = (const uint8_t *)s;
+    if (u[0] < 0x80) {
+        *c = re->ascii[u[0]];
         return 1;
+    }
+    /* Most characters of three bytes; not those behind E0 and ED, where not every second byte will do. */
+    if (u[0] > 0xE0 && u[0] < 0xF0 && u[0] != 0xED && n >= 3 && (u[1] & 0xC0) == 0x80 && (u[2] & 0xC0) == 0x80) {
+        uint32_t low = (uint32_t)(u[1] & 0x3F) << 6 | (u[2] & 0x3F);
+        uint32_t block = ((uint32_t)(u[0] & 0x0F) << 12 | low) / QN_CLASS_BLOCK;
+        *c = re->rows[(size_t)re->blocks[block] * QN_CLASS_BLOCK + low % QN_CLASS_BLOCK];
+        return 3;
     }
     uint32_t cp;
     size_t len = qn_unicode_decode(s, n, &cp);

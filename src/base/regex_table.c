@@ -5,7 +5,7 @@
 
 /* A table past one of these is given up: the pattern is simulated. The tokenizers' patterns need under 200 states. */
 #define MAX_STATES 4096
-#define MAX_ENTRIES (1u << 18)  /* of the table: 1 MiB */
+#define MAX_ENTRIES (1u << 19)  /* of the table: 2 MiB */
 #define MAX_WORK (1u << 24)     /* instructions visited while it is made: well under a second */
 #define N_BUCKETS (2 * MAX_STATES)
 
@@ -17,6 +17,7 @@ typedef struct state {
 typedef struct maker {
     qn_regex *re;
     qn_budget *budget;
+    size_t row_entries; /* one for each ASCII character, then one for each class */
     uint16_t *pcs;
     size_t n_pcs, cap_pcs;
     state *states; /* number 0 is the dead state */
@@ -51,7 +52,7 @@ static bool state_of(maker *m, const qn_regex_threads *t, bool at_begin, uint32_
             return true;
         }
     }
-    if (m->n_states == MAX_STATES || (m->n_states + 1) * m->re->n_classes > MAX_ENTRIES) {
+    if (m->n_states == MAX_STATES || (m->n_states + 1) * m->row_entries > MAX_ENTRIES) {
         m->too_large = true;
         return false;
     }
@@ -73,22 +74,25 @@ static bool state_of(maker *m, const qn_regex_threads *t, bool at_begin, uint32_
 /* Fills the row of state number s. */
 static bool make_row(maker *m, uint32_t s, qn_regex_threads *now, qn_regex_threads *next)
 {
-    uint32_t n_classes = m->re->n_classes;
-    if (!qn_regex_grow(m->budget, (void **)&m->re->table, &m->cap_rows, s, n_classes * sizeof(*m->re->table))) {
+    if (!qn_regex_grow(m->budget, (void **)&m->re->table, &m->cap_rows, s, m->row_entries * sizeof(*m->re->table))) {
         return false;
     }
+    uint32_t *row = m->re->table + s * m->row_entries;
     now->n = m->states[s].n;
     if (now->n > 0) {
         memcpy(now->pc, m->pcs + m->states[s].i_pc, now->n * sizeof(*now->pc));
     }
-    for (uint32_t c = 0; c < n_classes; c++) {
+    for (uint32_t c = 0; c < m->re->n_classes; c++) {
         size_t start;
         uint32_t to;
         bool match = qn_regex_step(m->re, now, m->states[s].at_begin, c, next, &start);
         if (!state_of(m, next, false, &to)) {
             return false;
         }
-        m->re->table[s * n_classes + c] = (to * n_classes) << 1 | match;
+        row[QN_REGEX_ASCII + c] = (to * (uint32_t)m->row_entries) << 1 | match;
+    }
+    for (uint32_t i = 0; i < QN_REGEX_ASCII; i++) {
+        row[i] = row[QN_REGEX_ASCII + m->re->ascii[i]];
     }
     return true;
 }
@@ -113,14 +117,42 @@ static bool make_rows(maker *m, qn_regex_threads *now, qn_regex_threads *next)
             return false;
         }
     }
-    m->re->row_begin = begin * m->re->n_classes;
-    m->re->row_middle = middle * m->re->n_classes;
+    m->re->row_begin = begin * (uint32_t)m->row_entries;
+    m->re->row_middle = middle * (uint32_t)m->row_entries;
     return true;
+}
+
+/* The first byte of a character; it is the same for 64 of them or more. */
+static uint8_t lead_of(uint32_t cp)
+{
+    return (uint8_t)(cp < 0x80 ? cp : cp < 0x800 ? 0xC0 | cp >> 6 : cp < 0x10000 ? 0xE0 | cp >> 12 : 0xF0 | cp >> 18);
+}
+
+/* Fills re->starts from the table. A byte from 0x80 on may be invalid where it stands. */
+static void find_starts(qn_regex *re)
+{
+    const uint32_t *row = re->table + re->row_middle, *of_class = row + QN_REGEX_ASCII;
+    for (uint32_t byte = 0; byte < 256; byte++) {
+        re->starts[byte] = (byte < QN_REGEX_ASCII ? row[byte] : of_class[re->invalid]) != 0;
+    }
+    uint16_t barren = UINT16_MAX; /* a row of classes that start nothing: long stretches of blocks share one */
+    for (uint32_t block = 1; block < QN_CLASS_BLOCKS; block++) {
+        uint32_t first = block * QN_CLASS_BLOCK;
+        const uint8_t *classes = re->rows + (size_t)re->blocks[block] * QN_CLASS_BLOCK;
+        bool any = false;
+        for (uint32_t i = 0; i < QN_CLASS_BLOCK && re->blocks[block] != barren; i++) {
+            bool may = of_class[classes[i]] != 0;
+            re->starts[lead_of(first + i)] |= may;
+            any |= may;
+            i |= may ? 63 : 0; /* on to where the first byte may be another one */
+        }
+        barren = any ? barren : re->blocks[block];
+    }
 }
 
 qn_status qn_regex_make_table(qn_regex *re, qn_budget *budget)
 {
-    maker m = {.re = re, .budget = budget};
+    maker m = {.re = re, .budget = budget, .row_entries = QN_REGEX_ASCII + re->n_classes};
     qn_regex_threads *threads = qn_zalloc_array(budget, QN_REGEX_OWNER, 2, sizeof(*threads));
     m.buckets = qn_zalloc_array(budget, QN_REGEX_OWNER, N_BUCKETS, sizeof(*m.buckets));
     bool made = threads != NULL && m.buckets != NULL &&
@@ -133,6 +165,8 @@ qn_status qn_regex_make_table(qn_regex *re, qn_budget *budget)
     if (!made) {
         qn_free(re->table);
         re->table = NULL;
+    } else {
+        find_starts(re);
     }
     return made || m.too_large ? QN_OK : QN_ENOMEM;
 }

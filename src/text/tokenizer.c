@@ -115,9 +115,6 @@ static size_t unshielded(shield *s, size_t at, size_t n)
 static int32_t match_special(const qn_tokenizer *t, const char *text, size_t at, size_t n, unsigned sorts, shield *s,
                              size_t *len)
 {
-    if ((t->specials.starts[(uint8_t)text[at]] & sorts) == 0) {
-        return QN_NO_ID;
-    }
     size_t open = (sorts & QN_SPECIAL_OTHER) != 0 ? unshielded(s, at, n) : n - at;
     if (open == n - at) {
         return qn_specials_match(t, text + at, n - at, sorts, len);
@@ -151,7 +148,7 @@ static qn_status encode_fragments(qn_encode_run *run, const char *text, size_t n
     const qn_tokenizer *t = run->t;
     size_t begin = 0, at = 0; /* text[begin, at) is plain */
     bool opens = true;
-    while (at < n) {
+    while ((at = qn_specials_next(t, text, at, n, sorts)) < n) {
         size_t len = 0;
         int32_t id = match_special(t, text, at, n, sorts, shielded, &len);
         if (id == QN_NO_ID) {
@@ -168,7 +165,7 @@ static qn_status encode_fragments(qn_encode_run *run, const char *text, size_t n
         opens = t->tokens[id].kind != QN_TOKEN_USER;
     }
     run->closes = true;
-    return at > begin ? encode_plain(run, text + begin, at - begin, opens) : QN_OK;
+    return n > begin ? encode_plain(run, text + begin, n - begin, opens) : QN_OK;
 }
 
 qn_status qn_tokenizer_encode_spans(const qn_tokenizer *t, const char *text, size_t n_bytes, const qn_span *spans,

@@ -225,19 +225,38 @@ static bool find(const qn_tokenizer *t, const char *text, qn_pair pair, uint64_t
     return at->left != QN_NO_ID;
 }
 
+/* The length of the character at text[at], a byte above 0x7F, and what qn_bpe.chars has on it; or 1 and nothing. */
+static inline uint32_t char_at(const qn_bpe *m, const char *text, uint32_t n, uint32_t at, uint32_t *known)
+{
+    const uint8_t *u = (const uint8_t *)text + at;
+    uint32_t cp, len = 3;
+    if (u[0] > 0xE0 && u[0] < 0xF0 && n - at >= 3 && (u[1] & 0xC0) == 0x80 && (u[2] & 0xC0) == 0x80) {
+        cp = (uint32_t)(u[0] & 0x0F) << 12 | (uint32_t)(u[1] & 0x3F) << 6 | (u[2] & 0x3F); /* surrogates have nothing */
+    } else {
+        len = (uint32_t)qn_unicode_decode(text + at, n - at, &cp);
+    }
+    *known = cp < QN_CHARS_END ? qn_chars_get(&m->chars, cp) : QN_CHARS_NONE;
+    return *known == QN_CHARS_NONE ? 1 : len;
+}
+
 static void fill(const qn_tokenizer *t, const char *text, uint32_t n, uint32_t at, qn_window *w)
 {
     const qn_bpe *m = t->state;
-    uint32_t n_symbols = 0;
+    uint32_t n_symbols = 0, known;
     while (at < n && n_symbols < QN_WINDOW) {
-        uint32_t len = 1;
-        int32_t id = QN_NO_ID;
-        if ((uint8_t)text[at] >= 0xC2) {
-            len = qn_bpe_char(m, text, n, at, &id);
+        uint8_t first = (uint8_t)text[at];
+        w->start[n_symbols] = at;
+        w->id[n_symbols] = t->byte_ids[first];
+        if (first < 0x80) {
+            at++;
+        } else {
+            uint32_t end = at + char_at(m, text, n, at, &known), level = known >> 24;
+            bool whole = level < QN_BPE_NEVER && (at == 0 || level < m->near[first][(uint8_t)text[at - 1]]) &&
+                         (end >= n || level < m->near[(uint8_t)text[end]][(uint8_t)text[end - 1]]);
+            w->id[n_symbols] = whole ? (int32_t)(known & 0xFFFFFF) : w->id[n_symbols];
+            at = whole ? end : at + 1;
         }
-        w->id[n_symbols] = id == QN_NO_ID ? t->byte_ids[(uint8_t)text[at]] : id;
-        w->start[n_symbols++] = at;
-        at += len;
+        n_symbols++;
     }
     w->start[n_symbols] = at;
     w->n = n_symbols;
@@ -331,9 +350,10 @@ static qn_status encode_word(void *ctx, const char *word, size_t n)
         return encode_new_word(run, word, n);
     }
     int32_t ids[QN_CACHE_IDS];
-    qn_cache_key key = qn_cache_key_of(&m->cache, word, n);
+    qn_cache_key key = qn_cache_key_of(&m->cache, run->plain, run->plain_end, word, n);
     if (qn_cache_get(&key, ids)) {
-        for (size_t i = 0; i < QN_CACHE_IDS && ids[i] != QN_NO_ID; i++) {
+        qn_emit(run, ids[0]); /* most words have one */
+        for (size_t i = 1; i < QN_CACHE_IDS && ids[i] != QN_NO_ID; i++) {
             qn_emit(run, ids[i]);
         }
         return QN_OK;
@@ -349,6 +369,8 @@ static qn_status encode_word(void *ctx, const char *word, size_t n)
 static qn_status encode(qn_encode_run *run, const char *text, size_t n, bool opens)
 {
     (void)opens;
+    run->plain = text;
+    run->plain_end = text + n;
     return qn_pre_split(((const qn_bpe *)run->t->state)->pre, text, n, encode_word, run);
 }
 

@@ -8,6 +8,7 @@
 #include "text/tokenizer_chars.h"
 #include "text/tokenizer_merge.h"
 
+#define QN_BPE_NEVER 255    /* a level above every rank's */
 #define QN_BPE_ALPHABET 324 /* U+0000 to U+0143: where the characters for bytes lie */
 
 typedef struct qn_bpe_merge {
@@ -69,24 +70,5 @@ qn_status qn_bpe_chars_begin(qn_bpe_chars *c, qn_tokenizer *t, qn_bpe *m);
 void qn_bpe_chars_note(qn_bpe_chars *c, qn_bpe *m, qn_str left, qn_str right, const int32_t id[2], uint32_t rank);
 /* Fills m->chars; frees what begin() took. */
 qn_status qn_bpe_chars_end(qn_bpe_chars *c, qn_tokenizer *t, qn_bpe *m);
-
-/* The length of the character at text[at], a byte above 0x7F, and the token that its bytes may be taken for at once; or
- * 1 and QN_NO_ID. */
-static inline uint32_t qn_bpe_char(const qn_bpe *m, const char *text, uint32_t n, uint32_t at, int32_t *id)
-{
-    uint32_t cp, len = (uint32_t)qn_unicode_decode(text + at, n - at, &cp), end = at + len;
-    *id = QN_NO_ID;
-    if (cp >= QN_CHARS_END) {
-        return 1;
-    }
-    uint32_t known = qn_chars_get(&m->chars, cp), level = known >> 24;
-    if (known == QN_CHARS_NONE ||
-        (at > 0 && level >= m->near[(uint8_t)text[at]][(uint8_t)text[at - 1]]) ||
-        (end < n && level >= m->near[(uint8_t)text[end]][(uint8_t)text[end - 1]])) {
-        return 1;
-    }
-    *id = (int32_t)(known & 0xFFFFFF);
-    return len;
-}
 
 #endif

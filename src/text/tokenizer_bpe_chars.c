@@ -17,8 +17,6 @@
  * SPDX-License-Identifier: MIT */
 #include "text/tokenizer_bpe.h"
 
-#define LEVEL_NEVER 255 /* above every rank's */
-
 /* Monotone, and 0 only for rank 0. */
 static uint8_t level_of(uint32_t rank)
 {
@@ -80,7 +78,7 @@ qn_status qn_bpe_chars_begin(qn_bpe_chars *c, qn_tokenizer *t, qn_bpe *m)
     }
     memset(c->first_use, 0xFF, t->n_vocab * sizeof(*c->first_use));
     for (unsigned byte = 0; byte < 256; byte++) { /* no character ends where the next byte goes on with it */
-        memset(m->near[byte], is_continuation((uint8_t)byte) ? 0 : LEVEL_NEVER, sizeof(m->near[byte]));
+        memset(m->near[byte], is_continuation((uint8_t)byte) ? 0 : QN_BPE_NEVER, sizeof(m->near[byte]));
     }
     return QN_OK;
 }

@@ -83,12 +83,15 @@ typedef struct qn_specials {
     int32_t *ends;       /* per node: the token that ends there, or QN_NO_ID */
     uint32_t n_nodes;
     uint8_t starts[256]; /* QN_SPECIAL_* of the tokens that begin with a byte */
+    int16_t only[4];     /* per set of QN_SPECIAL_*: the byte that all these begin with; QN_START_* */
 } qn_specials;
 
 enum {
     QN_SPECIAL_USER = 1,  /* user-defined tokens: found in every text */
     QN_SPECIAL_OTHER = 2, /* control and unknown: only with QN_TEXT_PARSE_SPECIAL */
 };
+
+enum { QN_START_NONE = -1, QN_START_SEVERAL = -2 };
 
 typedef struct qn_tokenizer_ops qn_tokenizer_ops;
 
@@ -132,6 +135,7 @@ typedef struct qn_encode_run {
     const qn_tokenizer *t;
     int32_t *ids;
     size_t cap, n; /* n counts on when cap is reached */
+    const char *plain, *plain_end; /* what is encoded now, for the algorithms that look around a word */
     qn_symbol *symbols; /* of a long word, and their heap */
     size_t cap_symbols;
     qn_merge_entry *heap;
@@ -218,6 +222,8 @@ static inline bool qn_filter_has(const qn_filter *f, uint64_t h)
 /* tokenizer_special.c */
 qn_status qn_specials_load(qn_tokenizer *t, qn_error *err);
 void qn_specials_free(qn_specials *s);
+/* The first place from text[at] on where a special token of these sorts may begin; n: none. */
+size_t qn_specials_next(const qn_tokenizer *t, const char *text, size_t at, size_t n, unsigned sorts);
 /* The longest special token of these sorts (QN_SPECIAL_*) at text[0, n), or QN_NO_ID; *len is set with it. */
 int32_t qn_specials_match(const qn_tokenizer *t, const char *text, size_t n, unsigned sorts, size_t *len);
 

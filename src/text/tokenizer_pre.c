@@ -44,24 +44,29 @@ void qn_pre_close(qn_pre *p)
 bool qn_pre_ignores_merges(const qn_pre *p) { return p->kind->ignores_merges; }
 bool qn_pre_adds_bos(const qn_pre *p) { return p->kind->adds_bos; }
 
+static qn_status split(const qn_pre *p, size_t level, const char *text, size_t n, qn_pre_word *word, void *ctx);
+
+/* One part of what the pattern number `level` cut. */
+static inline qn_status pass_on(const qn_pre *p, size_t level, const char *part, size_t n, qn_pre_word *word, void *ctx)
+{
+    return level + 1 == p->n_patterns ? word(ctx, part, n) : split(p, level + 1, part, n, word, ctx);
+}
+
 /* Cuts text by the patterns from number `level` on; recursion is as deep as there are patterns. */
 static qn_status split(const qn_pre *p, size_t level, const char *text, size_t n, qn_pre_word *word, void *ctx)
 {
-    if (level == p->n_patterns) {
-        return word(ctx, text, n);
-    }
     size_t done = 0, start, end;
     while (done < n && qn_regex_find(p->patterns[level], text, n, done, &start, &end)) {
         if (start > done) {
-            QN_TRY(split(p, level + 1, text + done, start - done, word, ctx));
+            QN_TRY(pass_on(p, level, text + done, start - done, word, ctx));
         }
-        QN_TRY(split(p, level + 1, text + start, end - start, word, ctx)); /* no pattern of the table matches nothing */
+        QN_TRY(pass_on(p, level, text + start, end - start, word, ctx)); /* no pattern of the table matches nothing */
         done = end;
     }
-    return done < n ? split(p, level + 1, text + done, n - done, word, ctx) : QN_OK;
+    return done < n ? pass_on(p, level, text + done, n - done, word, ctx) : QN_OK;
 }
 
 qn_status qn_pre_split(const qn_pre *p, const char *text, size_t n, qn_pre_word *word, void *ctx)
 {
-    return split(p, 0, text, n, word, ctx);
+    return p->n_patterns == 0 ? word(ctx, text, n) : split(p, 0, text, n, word, ctx);
 }

@@ -47,6 +47,18 @@ static void insert(qn_specials *s, qn_str piece, int32_t id, unsigned sort)
     }
 }
 
+static void note_starts(qn_specials *s)
+{
+    for (unsigned sorts = 0; sorts < 4; sorts++) {
+        s->only[sorts] = QN_START_NONE;
+        for (int16_t byte = 0; byte < 256; byte++) {
+            if ((s->starts[byte] & sorts) != 0) {
+                s->only[sorts] = s->only[sorts] == QN_START_NONE ? byte : QN_START_SEVERAL;
+            }
+        }
+    }
+}
+
 qn_status qn_specials_load(qn_tokenizer *t, qn_error *err)
 {
     qn_specials *s = &t->specials;
@@ -81,6 +93,7 @@ qn_status qn_specials_load(qn_tokenizer *t, qn_error *err)
             insert(s, qn_piece(t, (int32_t)id), (int32_t)id, sort);
         }
     }
+    note_starts(s);
     return QN_OK;
 }
 
@@ -88,6 +101,22 @@ void qn_specials_free(qn_specials *s)
 {
     qn_free(s->edges);
     qn_free(s->ends);
+}
+
+size_t qn_specials_next(const qn_tokenizer *t, const char *text, size_t at, size_t n, unsigned sorts)
+{
+    const qn_specials *s = &t->specials;
+    if (s->only[sorts] == QN_START_NONE || at >= n) {
+        return n;
+    }
+    if (s->only[sorts] != QN_START_SEVERAL) {
+        const char *found = memchr(text + at, s->only[sorts], n - at);
+        return found == NULL ? n : (size_t)(found - text);
+    }
+    while (at < n && (s->starts[(uint8_t)text[at]] & sorts) == 0) {
+        at++;
+    }
+    return at;
 }
 
 int32_t qn_specials_match(const qn_tokenizer *t, const char *text, size_t n, unsigned sorts, size_t *len)

@@ -265,9 +265,10 @@ static qn_status encode_cached(qn_encode_run *run, const char *text, size_t n)
     if (n > QN_CACHE_WORD) {
         return encode_spelled(run, text, n, false);
     }
-    qn_cache_key key = qn_cache_key_of(&m->cache, text, n);
+    qn_cache_key key = qn_cache_key_of(&m->cache, run->plain, run->plain_end, text, n);
     if (qn_cache_get(&key, ids)) {
-        for (size_t i = 0; i < QN_CACHE_IDS && ids[i] != QN_NO_ID; i++) {
+        qn_emit(run, ids[0]); /* most words have one */
+        for (size_t i = 1; i < QN_CACHE_IDS && ids[i] != QN_NO_ID; i++) {
             qn_emit(run, ids[i]);
         }
         return QN_OK;
@@ -300,6 +301,8 @@ static qn_status encode(qn_encode_run *run, const char *text, size_t n, bool ope
 {
     const spm *m = run->t->state;
     bool prefix = opens && m->prefix;
+    run->plain = text;
+    run->plain_end = text + n;
     for (size_t at = 0; at < n;) {
         if (m->spells_space && n - at >= SPACE_LEN && memcmp(text + at, SPACE, SPACE_LEN) == 0) {
             if (prefix) {
