@@ -112,7 +112,8 @@ static uint64_t compare(const char *pattern, const qn_regex *ours, const pcre2_c
     return n_matches;
 }
 
-static void compare_over_random_text(const char *pattern, unsigned n_texts)
+/* The number of matches. */
+static uint64_t compare_over_random_text(const char *pattern, unsigned n_texts)
 {
     qn_regex *ours = NULL;
     qn_random r;
@@ -125,9 +126,9 @@ static void compare_over_random_text(const char *pattern, unsigned n_texts)
         size_t n = random_text(&r, text);
         n_matches += compare(pattern, ours, theirs, text, n);
     }
-    assert_true(n_matches > 0);
     pcre2_code_free(theirs);
     qn_regex_close(ours);
+    return n_matches;
 }
 
 static void patterns_of_the_table(void **state)
@@ -136,9 +137,11 @@ static void patterns_of_the_table(void **state)
     const char *names;
     const char *const *patterns;
     for (size_t i = 0; qn_pre_kind_at(i, &names, &patterns); i++) {
+        uint64_t n_matches = 0;
         for (size_t k = 0; k < QN_PRE_PATTERNS && patterns[k] != NULL; k++) {
-            compare_over_random_text(patterns[k], 2000);
+            n_matches += compare_over_random_text(patterns[k], 2000);
         }
+        assert_true(n_matches > 0);
     }
 }
 
@@ -151,7 +154,7 @@ static void general_patterns(void **state)
         "\\x{4E2D}|[^\\x00-\\x7F]{2}",
     };
     for (size_t i = 0; i < sizeof(patterns) / sizeof(patterns[0]); i++) {
-        compare_over_random_text(patterns[i], 4000);
+        assert_true(compare_over_random_text(patterns[i], 4000) > 0);
     }
 }
 

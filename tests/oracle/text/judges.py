@@ -1,0 +1,111 @@
+"""The other implementations, each with encode(texts, special) and encode_bytes(broken texts).
+
+Text that is not UTF-8 has no meaning to them. Here a byte that is no part of a character is cut as U+FFFD would be and
+encoded as the byte that it is; what the judges make of that is put together from their parts.
+
+SPDX-License-Identifier: MIT
+"""
+import json
+import unicodedata
+
+import tokenizers
+
+from vocab import spell
+
+STAND_IN = "\U0010abcd"  # a character that is no token and is in no text
+
+
+def as_text(data):
+    """The characters of data, one U+FFFD for each byte that is no part of one, and for each character its bytes."""
+    text = data.decode("utf-8", "surrogateescape")
+    pieces = [c.encode("utf-8", "surrogateescape") for c in text]
+    return "".join("\ufffd" if "\udc80" <= c <= "\udcff" else c for c in text), pieces
+
+
+class HuggingFace:
+    """tokenizers, with a tokenizer.json (vocab.read_json)."""
+
+    def __init__(self, published):
+        self.tokenizer = tokenizers.Tokenizer.from_str(json.dumps(published))
+        self.fallback = published["model"].get("byte_fallback", False)
+
+    def misplaced_marks(self):
+        """Marks that the judge's normaliser does not put in the order of Unicode 14, its tables being older; and those
+        that this Python does not know."""
+        if self.tokenizer.normalizer is None:
+            return ()
+        normal = self.tokenizer.normalizer.normalize_str
+        around = ["a%s\u0334", "a\u035d%s", "a%s\u0316", "a\u0316%s"]  # marks of three other classes
+        marks = (chr(cp) for cp in range(0x300, 0x1F000) if unicodedata.category(chr(cp))[0] in "MC")
+        return tuple(c for c in marks if not "\ud800" <= c <= "\udfff" and any(
+            normal(a % c) != unicodedata.normalize("NFC", a % c) for a in around))
+
+    def encode(self, texts, special):
+        self.tokenizer.encode_special_tokens = not special
+        return [e.ids for e in self.tokenizer.encode_batch_fast(texts, add_special_tokens=False)]
+
+    def encode_bytes(self, datas):
+        return [self._encode_characters(data) if self.fallback else self._encode_words(data) for data in datas]
+
+    def _encode_words(self, data):
+        text, pieces = as_text(data)
+        if self.tokenizer.normalizer is not None:
+            broken = iter([p for c, p in zip(text, pieces) if c == "\ufffd"])
+            text = self.tokenizer.normalizer.normalize_str(text)
+            pieces = [next(broken) if c == "\ufffd" else c.encode() for c in text]
+        ids = []
+        for _, (begin, end) in self.tokenizer.pre_tokenizer.pre_tokenize_str(text):
+            ids += [token.id for token in self.tokenizer.model.tokenize(spell(b"".join(pieces[begin:end])))]
+        return ids
+
+    def _encode_characters(self, data):
+        """A character without a token stands for the byte, and its byte tokens for the byte's."""
+        text, pieces = as_text(data)
+        ids = self.encode([text.replace("\ufffd", STAND_IN)], False)[0]
+        byte_id = [self.tokenizer.token_to_id(f"<0x{b:02X}>") for b in range(256)]
+        return replace_bytes(ids, [byte_id[b] for b in STAND_IN.encode()],
+                             [byte_id[p[0]] for c, p in zip(text, pieces) if c == "\ufffd"])
+
+
+def replace_bytes(ids, pattern, replacements):
+    out, replacements = [], iter(replacements)
+    while ids:
+        if ids[:len(pattern)] == pattern:
+            out.append(next(replacements))
+            ids = ids[len(pattern):]
+        else:
+            out.append(ids[0])
+            ids = ids[1:]
+    return out
+
+
+class Tiktoken:
+    """tiktoken; ranks: bytes -> id, special: text -> id."""
+
+    def __init__(self, ranks, pattern, special):
+        import tiktoken
+        self.encoding = tiktoken.Encoding("judge", pat_str=pattern, mergeable_ranks=ranks, special_tokens=special)
+
+    def encode(self, texts, special):
+        if not special:
+            return self.encoding.encode_ordinary_batch(texts, num_threads=2)
+        return self.encoding.encode_batch(texts, num_threads=2, allowed_special="all")
+
+
+class SentencePiece:
+    def __init__(self, processor):
+        self.processor = processor
+
+    def encode(self, texts, special):
+        assert not special
+        return self.processor.encode(texts, out_type=int, num_threads=2)
+
+    def encode_bytes(self, datas):
+        byte_id = [self.processor.piece_to_id(f"<0x{b:02X}>") for b in range(256)]
+        out = []
+        for data in datas:
+            text, pieces = as_text(data)
+            ids = self.processor.encode(text.replace("\ufffd", STAND_IN), out_type=int)
+            out.append(replace_bytes(ids, [byte_id[b] for b in STAND_IN.encode()],
+                                     [byte_id[p[0]] for c, p in zip(text, pieces) if c == "\ufffd"]))
+        return out
