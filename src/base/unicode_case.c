@@ -44,6 +44,10 @@ static unsigned find_long(const uint32_t (*longs)[4], uint32_t n, uint32_t cp, u
 
 unsigned qn_unicode_lower(uint32_t cp, uint32_t out[QN_UNICODE_MAX_CASE])
 {
+    if (cp < 0x80) { /* most text */
+        out[0] = cp >= 'A' && cp <= 'Z' ? cp - 'A' + 'a' : cp;
+        return 1;
+    }
     unsigned n = find_long(qn_unicode_lower_longs, qn_unicode_n_lower_longs, cp, out);
     if (n == 0) {
         n = 1;

@@ -118,12 +118,10 @@ qn_status qn_wpm_words(qn_encode_run *run, const char *text, size_t n)
         if (s == BLANK || s == ALONE) {
             flush(run, &w);
         }
-        if (s == IN_WORD || s == ALONE) {
-            if (m->lowercase) {
-                add_lower(&w, cp);
-            } else {
-                add_char(&w, cp);
-            }
+        if (s == IN_WORD && m->lowercase) {
+            add_lower(&w, cp);
+        } else if (s == IN_WORD || s == ALONE) { /* no mark and no Chinese character has a small form */
+            add_char(&w, cp);
         }
         if (s == ALONE) {
             flush(run, &w);
