@@ -54,9 +54,24 @@ void qn_gemma_build(const qn_net *net, qn_graph *g)
     qn_block_head(net, g, x);
 }
 
+/* The first files of these models do not state them; every published one has these values. */
+#define GEMMA2_WINDOW 4096
+#define GEMMA2_ATTN_SOFTCAP 50.0f
+#define GEMMA2_FINAL_SOFTCAP 30.0f
+
+static bool is_stated(const qn_gguf *g, const char *name)
+{
+    char key[96];
+    snprintf(key, sizeof(key), "gemma2.%s", name);
+    return qn_gguf_find(g, key) != NULL;
+}
+
 static qn_status read(const qn_gguf *g, qn_hparams *hp, qn_error *err)
 {
     hp->window_pattern = 2;
+    hp->window = is_stated(g, "attention.sliding_window") ? hp->window : GEMMA2_WINDOW;
+    hp->attn_softcap = is_stated(g, "attn_logit_softcapping") ? hp->attn_softcap : GEMMA2_ATTN_SOFTCAP;
+    hp->final_softcap = is_stated(g, "final_logit_softcapping") ? hp->final_softcap : GEMMA2_FINAL_SOFTCAP;
     if (hp->n_layers == GEMMA2_27B_LAYERS && hp->attn_scale == 0.0f) {
         /* The 27B model scales queries by the width of a head if heads filled the embedding. Files do not say so. */
         hp->attn_scale = 1.0f / sqrtf((float)hp->n_embd / (float)hp->n_heads);

@@ -244,6 +244,12 @@ static void test_windows(void **state)
     o = open_with(&spec, "x", no_key, NULL);
     check_windows(&o, (uint32_t[]){24, 0, 24, 0});
     close_opened(&o);
+    spec.window = 0; /* not in the file, as the soft caps: the published values hold */
+    spec.attn_softcap = spec.final_softcap = 0.0f;
+    o = open_with(&spec, "x", no_key, NULL);
+    check_windows(&o, (uint32_t[]){4096, 0, 4096, 0});
+    assert_true(o.net->hp.attn_softcap == 50.0f && o.net->hp.final_softcap == 30.0f);
+    close_opened(&o);
     spec = qn_tiny_spec_of("gemma3");
     spec.n_layers = 7;
     o = open_with(&spec, "attention.sliding_window_pattern", no_key, NULL);
