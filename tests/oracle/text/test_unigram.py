@@ -36,6 +36,7 @@ MODELS = {  # how each differs from SentencePiece's defaults
     "across words": {"split_by_whitespace": False, "character_coverage": 0.99},
     "symbols": {"user_defined_symbols": ["<tool>", "<sep>"], "character_coverage": 0.99},
     "ids of T5": {"pad_id": 0, "eos_id": 1, "unk_id": 2, "bos_id": -1},
+    "ids of XLM-R": {},
 }
 
 
@@ -82,6 +83,23 @@ def train(options):
     return model.getvalue()
 
 
+class Shifted:
+    """A model with the ids that XLM-R gives its pieces: four special tokens, then the pieces after the first three."""
+
+    def __init__(self, processor):
+        self.processor = processor
+
+    def encode(self, text):
+        return [i + 1 if i > 0 else 3 for i in self.processor.encode(text)]
+
+    @staticmethod
+    def shift(made):
+        special = [vocab.CONTROL, vocab.CONTROL, vocab.CONTROL, vocab.UNKNOWN]
+        return dataclasses.replace(made, tokens=["<s>", "<pad>", "</s>", "<unk>", *made.tokens[3:]],
+                                   scores=[0.0, 0.0, 0.0, 0.0, *made.scores[3:]], types=special + made.types[3:],
+                                   numbers={"bos": 0, "eos": 2, "unknown": 3})
+
+
 @pytest.fixture(scope="module", params=list(MODELS))
 def trained(request, tmp_path_factory):
     """(judge, path of the GGUF file)"""
@@ -96,6 +114,8 @@ def trained(request, tmp_path_factory):
         made, model="t5", charsmap=charsmap, flags={"add_space_prefix": prefix, "remove_extra_whitespaces": squeezes},
         types=[vocab.USER if token in symbols else kind for token, kind in zip(made.tokens, made.types)],
         numbers={name: i for name, i in made.numbers.items() if i >= 0})
+    if request.param == "ids of XLM-R":
+        judge, made = Shifted(judge), Shifted.shift(made)
     path = tmp_path_factory.mktemp("unigram") / "vocabulary.gguf"
     made.write(str(path))
     return judge, path, symbols
