@@ -1,6 +1,10 @@
 /* A model's answer, read as it comes: bytes in, parts of a message out. Each byte is looked at a bounded number of
- * times, whatever the cuts; every byte of the answer is either in some part or belongs to a mark. What looks like a call
- * and turns out not to be one comes out as content, as it was written.
+ * times, whatever the cuts; every byte of the answer is either in some part or belongs to a mark.
+ *
+ * A call comes out as soon as it is certain: its mark, its name and the beginning of its arguments have been read. What
+ * looks like a call and is none comes out as content, as it was written. A call that goes wrong later gets no
+ * QN_PART_CALL_END; the bytes from the first that does not fit on are content. The name of a call between marks need
+ * not be a tool's: that is for the caller to see. Bare JSON is a call only when it names a tool.
  * SPDX-License-Identifier: MIT */
 #ifndef QN_TEXT_CHAT_ANSWER_H
 #define QN_TEXT_CHAT_ANSWER_H
@@ -12,7 +16,8 @@ typedef enum qn_part {
     QN_PART_CONTENT,
     QN_PART_REASONING,
     QN_PART_CALL,      /* a call begins: text is the function's name */
-    QN_PART_CALL_ID,   /* its id, in dialects that have one; right after QN_PART_CALL */
+    QN_PART_CALL_ID,   /* its id, in dialects that have one: right after QN_PART_CALL, or right before QN_PART_CALL_END
+                        * where the model writes it after the arguments */
     QN_PART_ARGUMENTS, /* a piece of its arguments, which together are one JSON object */
     QN_PART_CALL_END,  /* the call is whole; text is empty */
 } qn_part;
@@ -34,7 +39,10 @@ typedef struct qn_answer qn_answer;
 qn_status qn_answer_open(const qn_dialect *d, const qn_answer_options *o, qn_budget *b, qn_answer **out, qn_error *err);
 void qn_answer_close(qn_answer *a);
 qn_status qn_answer_push(qn_answer *a, const char *bytes, size_t n, qn_part_fn *fn, void *ctx, qn_error *err);
-/* The answer is over. *cut: a call or the reasoning was not closed: its last call got no QN_PART_CALL_END. */
+/* The mark that ends a turn has been read: nothing that is pushed from now on is part of the answer, nor comes out. */
+bool qn_answer_is_over(const qn_answer *a);
+/* The answer is over. *cut: a call or the reasoning was not closed: its last call got no QN_PART_CALL_END, or came out as
+ * content when it was not certain yet. */
 qn_status qn_answer_finish(qn_answer *a, qn_part_fn *fn, void *ctx, bool *cut, qn_error *err);
 
 #endif

@@ -15,7 +15,7 @@ qn_status qn_dialect_open(const qn_jinja *j, qn_str bos, qn_str eos, qn_budget *
 void qn_dialect_close(qn_dialect *d);
 
 /* The marks as JSON, for `inspect`-like tools and tests: {"reasoning": {"open": ..., "close": ...},
- * "calls": {"shape": ..., ...}, "end": [...], "notes": [...]}. */
+ * "calls": [{"shape": ..., ...}], "end": [...], "notes": [...]}; "headers" when a turn is made of several messages. */
 qn_status qn_dialect_describe(const qn_dialect *d, qn_buf *out);
 
 /* True when the template has a way to show tools, reasoning. */

@@ -19,11 +19,14 @@ static qn_str find_open(const qn_dialect *d, qn_str inside, bool word)
     return word && from > 0 && last.len > 1 && qn_cut_has(inside, last) ? last : (qn_str){"", 0};
 }
 
-/* The token before the mark at `open_at`: it ends a message. */
-static void add_terminator(qn_dialect *d, qn_str s, size_t open_at)
+/* The token before the place `at`: it ends a message, and the turn when no other follows. */
+static void add_terminator(qn_dialect *d, qn_str s, size_t at, bool goes_on)
 {
-    qn_str token = qn_cut_last_token(qn_cut_to(s, open_at));
+    qn_str token = qn_cut_last_token(qn_cut_to(s, at));
     qn_add_end(d, token);
+    for (size_t i = 0; goes_on && i < d->n_ends; i++) {
+        d->ends_go_on |= qn_str_eq(d->ends[i].core, token) ? 1u << i : 0;
+    }
 }
 
 static qn_mark header_end(qn_str header)
@@ -82,14 +85,14 @@ bool qn_derive_header(qn_dialect *d, qn_prober *p, const qn_turns *t, qn_call_te
         if (at != QN_NOWHERE) {
             qn_str token = qn_cut_first_token(qn_cut_from(between, strlen(QN_PROBE_REASON)));
             d->think_close = (qn_mark){.core = token};
-            add_terminator(d, between, at);
+            add_terminator(d, between, at, true);
         }
     }
     size_t again = qn_cut_find(inside, open, 0);
     if (again != QN_NOWHERE) {
-        add_terminator(d, inside, again);
+        add_terminator(d, inside, again, true);
     }
-    add_terminator(d, c->turn, c->turn.len);
+    add_terminator(d, c->turn, c->turn.len, false);
     d->header = h;
     return true;
 }

@@ -81,6 +81,7 @@ struct qn_dialect {
     size_t n_syntaxes, n_own; /* n_own: those that the template itself writes stand first */
     qn_mark ends[QN_MAX_ENDS];
     size_t n_ends;
+    unsigned ends_go_on; /* a bit for each: after it the turn may go on with another header */
     const char *notes[QN_MAX_NOTES];
     size_t n_notes;
 };

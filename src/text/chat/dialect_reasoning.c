@@ -38,25 +38,27 @@ static void set_marks(qn_dialect *d, qn_mark open, qn_mark close)
     d->think_close = close;
 }
 
-/* <x>blank</x> in what the prompt ends with: reasoning that is over before it began. */
+/* <x>blank</x> in what the prompt ends with or the content begins with: reasoning that is over before it began. */
 static bool from_tails(qn_dialect *d, const qn_turns *t)
 {
     char closer[QN_MARK_MAX];
-    for (size_t i = 0; i < t->n_tails; i++) {
-        qn_str open = qn_cut_first_token(t->tails[i]);
+    qn_str texts[5] = {t->lead};
+    memcpy(texts + 1, t->tails, t->n_tails * sizeof(qn_str));
+    for (size_t i = 0; i <= t->n_tails; i++) {
+        qn_str open = qn_cut_first_token(texts[i]);
         size_t len = open.len == 0 ? 0 : qn_cut_closer(open, closer);
-        for (size_t k = 0; len > 0 && k < t->n_tails; k++) {
-            size_t at = qn_cut_find(t->tails[k], (qn_str){closer, len}, 0);
+        for (size_t k = 0; len > 0 && k <= t->n_tails; k++) {
+            size_t at = qn_cut_find(texts[k], (qn_str){closer, len}, 0);
             if (at == QN_NOWHERE) {
                 continue;
             }
-            qn_str core = qn_cut_between(t->tails[k], at, at + len);
-            qn_mark close = {.core = core, .after = qn_mark_of(qn_cut_from(t->tails[k], at + len)).before};
-            size_t begin = (size_t)(open.data - t->tails[i].data);
-            qn_mark mark = {.core = open, .after = qn_mark_of(qn_cut_from(t->tails[i], begin + open.len)).before};
+            qn_str core = qn_cut_between(texts[k], at, at + len);
+            qn_mark close = {.core = core, .after = qn_mark_of(qn_cut_from(texts[k], at + len)).before};
+            size_t begin = (size_t)(open.data - texts[i].data);
+            qn_mark mark = {.core = open, .after = qn_mark_of(qn_cut_from(texts[i], begin + open.len)).before};
             if (i == k) {
                 /* What stands between is the mark's (a channel's name), then one line end for each mark. */
-                mark = qn_mark_of(qn_cut_between(t->tails[k], begin, at));
+                mark = qn_mark_of(qn_cut_between(texts[k], begin, at));
                 size_t half = mark.after.len / 2;
                 close.before = qn_cut_from(mark.after, mark.after.len - half);
                 mark.after.len -= half;

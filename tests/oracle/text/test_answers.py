@@ -1,0 +1,157 @@
+"""Answers as templates write them are read back: what was rendered from a message is that message again, however the text
+is cut, and what is damaged loses nothing.
+
+SPDX-License-Identifier: MIT
+"""
+import json
+import os
+import random
+import subprocess
+
+import pytest
+
+pytest.importorskip("jinja2")
+import jinja_env  # noqa: E402
+
+BIN = os.environ.get("QUERN_ORACLE_BIN")
+if not BIN:
+    pytest.skip("QUERN_ORACLE_BIN names no folder", allow_module_level=True)
+FOLDER = jinja_env.SHARED / "data" / "templates"
+TEMPLATES = sorted(p.name for p in FOLDER.glob("*.jinja"))
+if not TEMPLATES:
+    pytest.skip("no shared data: templates", allow_module_level=True)
+
+BOS, EOS = "<s>", "</s>"
+USER = "What now?"
+PROPERTIES = {
+    "city": {"type": "string"}, "days": {"type": "integer"}, "deep": {"type": "object", "properties": {
+        "a": {"type": "array", "items": {"type": "string"}}, "b": {"type": "boolean"}}},
+    "flag": {"type": "boolean"}, "list": {"type": "array", "items": {"type": "integer"}},
+    "note": {"type": "string"}, "ratio": {"type": "number"}}
+TOOLS = [{"type": "function", "function": {"name": name, "description": "Does it.", "parameters": {
+    "type": "object", "properties": PROPERTIES, "required": ["city"]}}} for name in ("get_weather", "ping.all-2")]
+CONTENT = "Καλημέρα κόσμε 🐝, see <b>this</b>:\n\n- a {b} [c]\n- \"d\" <e"
+REASON = "Думаю\nо {мире} <и> войне, \"да\""
+FIRST = {"city": "Zürich \"x\" \\ 'y'\nline", "days": 3}
+SECOND = {"city": "17", "deep": {"a": ["p", "q"], "b": True}, "flag": False, "list": [1, 2], "note": "a=b, c: {d} [e]",
+          "ratio": 2.5}
+IDS = ["abcDEF123", "xyzXYZ789"]
+
+
+def call(i, name, arguments):
+    return {"id": IDS[i], "type": "function", "function": {"name": name, "arguments": arguments}}
+
+
+CASES = {
+    "content": {"content": CONTENT},
+    "reasoning": {"content": CONTENT, "reasoning": REASON},
+    "call": {"calls": [("get_weather", FIRST)]},
+    "two_calls": {"calls": [("ping.all-2", SECOND), ("get_weather", FIRST)]},
+    "content_call": {"content": CONTENT, "calls": [("get_weather", FIRST)]},
+    "reasoning_call": {"reasoning": REASON, "calls": [("get_weather", {"city": "ω"}), ("get_weather", SECOND)]},
+    "no_arguments": {"calls": [("ping.all-2", {})]},
+}
+VARIANTS = [{}, {"enable_thinking": True, "thinking": True, "thinking_mode": "enabled"},
+            {"enable_thinking": True, "thinking": True, "thinking_mode": "enabled", "reasoning_effort": "high"}]
+
+
+class Tool:
+    def __init__(self):
+        self.process = subprocess.Popen([os.path.join(BIN, "answer_tool")], stdin=subprocess.PIPE,
+                                        stdout=subprocess.PIPE)
+
+    def ask(self, line):
+        self.process.stdin.write(json.dumps(line, ensure_ascii=False).encode() + b"\n")
+        self.process.stdin.flush()
+        line = self.process.stdout.readline()
+        assert line, f"answer_tool died: {self.process.wait()}"
+        return json.loads(line)
+
+
+@pytest.fixture(scope="module")
+def tool():
+    t = Tool()
+    yield t
+    t.process.stdin.close()
+    t.process.wait()
+
+
+def message(case, string_arguments, content):
+    m = {"role": "assistant", "content": case.get("content", content)}
+    if "reasoning" in case:
+        m.update(reasoning_content=case["reasoning"], reasoning=case["reasoning"], thinking=case["reasoning"])
+    if "calls" in case:
+        m["tool_calls"] = [call(i, name, json.dumps(a) if string_arguments else a)
+                           for i, (name, a) in enumerate(case["calls"])]
+    return m
+
+
+def render(template, messages, variables, generate):
+    """With tools when the template takes them."""
+    for tools in ({"tools": TOOLS}, {}):
+        kind, text = jinja_env.theirs(template, {"messages": messages, "add_generation_prompt": generate,
+                                                 "bos_token": BOS, "eos_token": EOS, "functions": "[]",
+                                                 "datetime": "now", **tools, **variables})
+        if kind == "text":
+            return text
+    return None
+
+
+def answers(template, about, case):
+    """(prompt, answer) for each way the template agrees to show the case."""
+    user = {"role": "user", "content": USER}
+    start = about.get("turn_start", "")
+    found = []
+    for variables in VARIANTS:
+        for string_arguments, content in ((False, ""), (False, None), (True, ""), (True, None)):
+            prompt = render(template, [user], variables, True)
+            text = render(template, [user, message(case, string_arguments, content)], variables, False)
+            if prompt is None or text is None or USER not in text:
+                continue
+            rest = text[text.index(USER) + len(USER):]
+            if "'city'" in rest or not is_shown(case, rest) or start.strip() not in rest:
+                continue
+            rest = rest[rest.index(start.strip()) + len(start.strip()):] if start.strip() else rest
+            after = start[len(start.rstrip()):]
+            rest = rest[len(os.path.commonprefix([rest, after])):]
+            at = prompt.rindex(start) + len(start)
+            tail = prompt[at:]
+            if rest.startswith(tail):
+                rest = rest[len(tail):]
+            elif not ("reasoning" in case and case["reasoning"] in rest
+                      and about.get("reasoning", {}).get("open", "\0") not in rest):
+                prompt = prompt[:at]
+            if (prompt, rest) not in found:
+                found.append((prompt, rest))
+            break
+    return found
+
+
+def is_shown(case, text):
+    names = [name for name, _ in case.get("calls", [])]
+    return all(text.count(n) >= names.count(n) for n in names)
+
+
+@pytest.mark.parametrize("name", TEMPLATES)
+def test_what_is_rendered_is_read_back(tool, name):
+    template = (FOLDER / name).read_text()
+    about = tool.ask({"template": template, "bos": BOS, "eos": EOS})
+    n = 0
+    for label, case in CASES.items():
+        for prompt, text in answers(template, about, case):
+            if "calls" in case and not (about.get("headers") or not about["calls"][0].get("whole")):
+                continue
+            got = tool.ask({"prompt": prompt, "answer": text, "tools": TOOLS, "cuts": "truncate"})
+            where = f"{name} {label}\nprompt ...{prompt[-80:]!r}\nanswer {text!r}\nread {got}\n{about}"
+            assert got["same"], where
+            assert not got["cut"], where
+            reasoning = REASON if case.get("reasoning") and REASON in text else ""
+            content = CONTENT if case.get("content") and CONTENT in text else ""
+            if content and got["reasoning"] == content and about.get("headers", {}).get("reasoning") and "calls" in case:
+                reasoning, content = content, ""  # what is said before a call is said to oneself there
+            assert (got["content"], got["reasoning"]) == (content, reasoning), where
+            calls = [(c["name"], json.loads(c["arguments"])) for c in got["calls"]]
+            assert calls == case.get("calls", []), where
+            assert all(c["whole"] for c in got["calls"]), where
+            n += 1
+    assert n > 0
