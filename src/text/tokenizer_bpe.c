@@ -5,8 +5,8 @@
  * characters from U+0100 on. Spellings of control and user-defined tokens are plain text.
  *
  * A byte that has no token of its own (some vocabularies lack bytes that no UTF-8 text holds, some even control
- * characters) keeps its neighbours from merging and is then left out, as in the reference: nothing in the vocabulary
- * could stand for it.
+ * characters) is left out and its neighbours meet, as in the tokenizers that such models were made with: nothing in the
+ * vocabulary could stand for it.
  *
  * SPDX-License-Identifier: MIT */
 #include "text/tokenizer_bpe.h"
@@ -190,6 +190,9 @@ static qn_status load(qn_tokenizer *t, const qn_gguf *g, qn_error *err)
     for (size_t byte = 0; byte < 256; byte++) {
         t->byte_ids[byte] = qn_pieces_find(t, m->spelling[byte], m->spelling_len[byte]);
     }
+    for (size_t byte = 0; byte < 256; byte++) {
+        m->lacks_bytes |= t->byte_ids[byte] == QN_NO_ID;
+    }
     m->seed = t->pieces.seed;
     QN_TRY(load_long_words(t, m, err));
     return load_merges(t, m, g, err);
@@ -326,6 +329,32 @@ static qn_status merge_word(qn_encode_run *run, const char *word, uint32_t n, in
     return QN_OK;
 }
 
+/* The same without the bytes that have no token. */
+static qn_status merge_sayable(qn_encode_run *run, const char *word, uint32_t n, int32_t whole, unsigned known)
+{
+    const qn_tokenizer *t = run->t;
+    uint32_t n_kept = 0;
+    for (uint32_t i = 0; i < n; i++) {
+        n_kept += t->byte_ids[(uint8_t)word[i]] != QN_NO_ID;
+    }
+    if (n_kept == n || n_kept == 0) {
+        return n_kept == 0 ? QN_OK : merge_word(run, word, n, whole, known);
+    }
+    char *kept = qn_alloc(t->budget, QN_TOKENIZER_OWNER, n_kept);
+    if (kept == NULL) {
+        return QN_ENOMEM;
+    }
+    n_kept = 0;
+    for (uint32_t i = 0; i < n; i++) {
+        if (t->byte_ids[(uint8_t)word[i]] != QN_NO_ID) {
+            kept[n_kept++] = word[i];
+        }
+    }
+    qn_status s = merge_word(run, kept, n_kept, whole, known);
+    qn_free(kept);
+    return s;
+}
+
 static qn_status encode_new_word(qn_encode_run *run, const char *word, size_t n)
 {
     const qn_tokenizer *t = run->t;
@@ -339,7 +368,8 @@ static qn_status encode_new_word(qn_encode_run *run, const char *word, size_t n)
         qn_emit(run, whole);
         return QN_OK;
     }
-    return merge_word(run, word, (uint32_t)n, whole, known);
+    return m->lacks_bytes ? merge_sayable(run, word, (uint32_t)n, whole, known)
+                          : merge_word(run, word, (uint32_t)n, whole, known);
 }
 
 static qn_status encode_word(void *ctx, const char *word, size_t n)

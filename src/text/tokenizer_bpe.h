@@ -26,6 +26,7 @@ typedef struct qn_bpe {
     char spelling[256][2]; /* UTF-8 of the character for a byte */
     uint8_t spelling_len[256];
     int16_t bytes[QN_BPE_ALPHABET]; /* byte of a character, or -1 */
+    bool lacks_bytes;               /* some byte has no token */
     qn_chars chars;                 /* id | level << 24 (tokenizer_bpe_chars.c) */
     uint8_t (*near)[256];           /* [byte][byte before it]: the level that a character at that border stays below */
     qn_cache cache;
