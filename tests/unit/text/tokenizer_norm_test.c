@@ -94,13 +94,14 @@ static void memory_fails(void **state)
 {
     (void)state;
     opened o = open_kind("qwen2");
+    static const char text[] = "e\u0301 a\u0323\u0307 text";
     int32_t ids[64];
     size_t n_ids;
     qn_status s = QN_ENOMEM;
     uint64_t live = qn_alloc_live(), failed = 0;
     for (; s == QN_ENOMEM; failed++) {
         qn_alloc_fail_at(failed + 1);
-        s = qn_tokenizer_encode(o.t, "e\u0301 a\u0323\u0307 text", 16, 0, ids, 64, &n_ids, NULL);
+        s = qn_tokenizer_encode(o.t, text, sizeof(text) - 1, 0, ids, 64, &n_ids, NULL);
         qn_alloc_fail_at(0);
         assert_int_equal(qn_alloc_live(), live);
     }
