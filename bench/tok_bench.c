@@ -1,10 +1,11 @@
 /* Speed of a tokenizer on one thread, through the library: a text is encoded line by line, or as one.
  *
- *     quern_tok_bench [-r ROUNDS] [-w] [-s] [-i IDS] VOCAB.gguf TEXT
+ *     quern_tok_bench [-r ROUNDS] [-w] [-f] [-s] [-i IDS] VOCAB.gguf TEXT
  *
  * A round encodes the whole text once; its seconds are printed, then the best in MB/s. -w: as one text and not by
- * lines, which keep their newline. -s: a round for each line of standard input, so that another program can take turns
- * with this one. -i: writes the ids, four bytes each, and measures nothing.
+ * lines, which keep their newline. -f: each round with a tokenizer that has seen no text. -s: a round for each line of
+ * standard input, so that another program can take turns with this one. -i: writes the ids, four bytes each, and
+ * measures nothing.
  *
  * SPDX-License-Identifier: MIT */
 #include <errno.h>
@@ -17,10 +18,11 @@
 #include "text/tokenizer.h"
 
 typedef struct job {
+    const qn_gguf *g;
     qn_tokenizer *t;
     char *text;
     size_t n_bytes;
-    bool whole;
+    bool whole, fresh;
     int32_t *ids; /* n_bytes + 16 of them: a byte gives one id at most, and a prefix may come before the first */
 } job;
 
@@ -70,8 +72,20 @@ static size_t encode(const job *j)
     return n_ids;
 }
 
-static double time_round(const job *j)
+static void open_tokenizer(job *j)
 {
+    qn_error err;
+    if (qn_tokenizer_open(j->g, NULL, &j->t, &err) != QN_OK) {
+        fail("vocabulary", err.what);
+    }
+}
+
+static double time_round(job *j)
+{
+    if (j->fresh) {
+        qn_tokenizer_close(j->t);
+        open_tokenizer(j);
+    }
     double start = now();
     encode(j);
     return now() - start;
@@ -86,7 +100,7 @@ static void write_ids(const job *j, const char *path)
     }
 }
 
-static void measure(const job *j, unsigned rounds)
+static void measure(job *j, unsigned rounds)
 {
     double best = 1e30;
     size_t n_ids = encode(j);
@@ -98,7 +112,7 @@ static void measure(const job *j, unsigned rounds)
     printf("%zu bytes, %zu ids, %.1f MB/s\n", j->n_bytes, n_ids, (double)j->n_bytes / best * 1e-6);
 }
 
-static void take_turns(const job *j)
+static void take_turns(job *j)
 {
     char line[64];
     encode(j);
@@ -114,9 +128,10 @@ int main(int argc, char **argv)
     const char *ids_path = NULL;
     unsigned rounds = 5;
     bool steps = false;
-    for (int c; (c = getopt(argc, argv, "r:wsi:")) != -1;) {
+    for (int c; (c = getopt(argc, argv, "r:wfsi:")) != -1;) {
         rounds = c == 'r' ? (unsigned)strtoul(optarg, NULL, 10) : rounds;
         j.whole |= c == 'w';
+        j.fresh |= c == 'f';
         steps |= c == 's';
         ids_path = c == 'i' ? optarg : ids_path;
         if (c == '?') {
@@ -124,17 +139,16 @@ int main(int argc, char **argv)
         }
     }
     if (argc - optind != 2) {
-        fail("usage", "quern_tok_bench [-r ROUNDS] [-w] [-s] [-i IDS] VOCAB.gguf TEXT");
+        fail("usage", "quern_tok_bench [-r ROUNDS] [-w] [-f] [-s] [-i IDS] VOCAB.gguf TEXT");
     }
     qn_gguf *g;
     qn_error err;
     if (qn_gguf_open(argv[optind], NULL, &g, &err) != QN_OK) {
         fail(argv[optind], err.what);
     }
+    j.g = g;
     double start = now();
-    if (qn_tokenizer_open(g, NULL, &j.t, &err) != QN_OK) {
-        fail(argv[optind], err.what);
-    }
+    open_tokenizer(&j);
     fprintf(stderr, "%u tokens, loaded in %.1f ms\n", qn_tokenizer_n_vocab(j.t), (now() - start) * 1e3);
     j.text = read_text(argv[optind + 1], &j.n_bytes);
     j.ids = malloc((j.n_bytes + 16) * sizeof(*j.ids));
