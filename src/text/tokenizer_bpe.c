@@ -211,7 +211,7 @@ static void unload(qn_tokenizer *t)
     qn_free(m);
 }
 
-static bool may_merge(const qn_tokenizer *t, const char *text, qn_pair pair, uint64_t *hash)
+static inline bool may_merge(const qn_tokenizer *t, const char *text, qn_pair pair, uint64_t *hash)
 {
     const qn_bpe *m = t->state;
     (void)text;
@@ -219,7 +219,7 @@ static bool may_merge(const qn_tokenizer *t, const char *text, qn_pair pair, uin
     return qn_filter_has(&m->filter, *hash);
 }
 
-static bool find(const qn_tokenizer *t, const char *text, qn_pair pair, uint64_t hash, uint32_t *priority, int32_t *id)
+static inline bool find(const qn_tokenizer *t, const char *text, qn_pair pair, uint64_t hash, uint32_t *priority, int32_t *id)
 {
     (void)text;
     const qn_bpe_merge *at = qn_bpe_find(t->state, pair.left, pair.right, hash);
@@ -279,7 +279,10 @@ static void emit(qn_encode_run *run, const char *text, int32_t id, uint32_t star
 
 static const struct qn_merge_rules rules = {fill, may_merge, find, merge_window, emit};
 
-static void merge_window(const qn_tokenizer *t, const char *text, qn_window *w) { qn_merge_window(t, text, w, &rules); }
+static void merge_window(const qn_tokenizer *t, const char *text, qn_window *w)
+{
+    qn_merge_window(t, text, w, may_merge, find);
+}
 
 /* The token that is spelled like the word, or QN_NO_ID. */
 static qn_status find_whole(qn_encode_run *run, const char *word, size_t n, int32_t *id)

@@ -34,15 +34,19 @@ typedef struct qn_pair {
     uint32_t start, end;
 } qn_pair;
 
-/* How an algorithm merges. For a window these are called with a constant structure and vanish into the loop. */
+/* False: the two do not merge. True: perhaps; *hash is for qn_merge_find. */
+typedef bool qn_merge_may(const qn_tokenizer *t, const char *text, qn_pair pair, uint64_t *hash);
+/* What the two become, and how early that comes (less is earlier, below UINT32_MAX). False: nothing. */
+typedef bool qn_merge_find(const qn_tokenizer *t, const char *text, qn_pair pair, uint64_t hash, uint32_t *priority,
+                           int32_t *id);
+
+/* How an algorithm merges long words. */
 struct qn_merge_rules {
     /* Fills w with the symbols of text[0, n) from `at` on, as many as fit. */
     void (*fill)(const qn_tokenizer *t, const char *text, uint32_t n, uint32_t at, qn_window *w);
-    /* False: the two do not merge. True: perhaps; *hash is for find(). */
-    bool (*may_merge)(const qn_tokenizer *t, const char *text, qn_pair pair, uint64_t *hash);
-    /* What the two become, and how early that comes (less is earlier, below UINT32_MAX). False: nothing. */
-    bool (*find)(const qn_tokenizer *t, const char *text, qn_pair pair, uint64_t hash, uint32_t *priority, int32_t *id);
-    /* The same as qn_merge_window() with these rules. */
+    qn_merge_may *may_merge;
+    qn_merge_find *find;
+    /* qn_merge_window() with these. */
     void (*merge_window)(const qn_tokenizer *t, const char *text, qn_window *w);
     /* Appends what the symbol text[start, end) is in ids. */
     void (*emit)(qn_encode_run *run, const char *text, int32_t id, uint32_t start, uint32_t end);
@@ -66,11 +70,12 @@ static inline uint32_t qn_merge_next(const qn_merging *m, const qn_window *w, ui
 /* Looks up anew what i and its right neighbour, which is there, become. */
 static inline __attribute__((always_inline)) void qn_merge_consider(const qn_tokenizer *t, const char *text,
                                                                     const qn_window *w, qn_merging *m, uint32_t i,
-                                                                    uint32_t right, const struct qn_merge_rules *rules)
+                                                                    uint32_t right, qn_merge_may *may_merge,
+                                                                    qn_merge_find *find)
 {
     uint64_t hash, bit = UINT64_C(1) << i;
     qn_pair pair = {w->id[i], w->id[right], w->start[i], w->start[qn_merge_next(m, w, right)]};
-    if (rules->may_merge(t, text, pair, &hash) && rules->find(t, text, pair, hash, &m->priority[i], &m->into[i])) {
+    if (may_merge(t, text, pair, &hash) && find(t, text, pair, hash, &m->priority[i], &m->into[i])) {
         m->can |= bit;
     } else {
         m->can &= ~bit;
@@ -79,30 +84,30 @@ static inline __attribute__((always_inline)) void qn_merge_consider(const qn_tok
 
 static inline __attribute__((always_inline)) void qn_merge_consider_all(const qn_tokenizer *t, const char *text,
                                                                         const qn_window *w, qn_merging *m,
-                                                                        const struct qn_merge_rules *rules)
+                                                                        qn_merge_may *may_merge, qn_merge_find *find)
 {
     uint64_t hash[QN_WINDOW];
     m->can = 0;
     for (uint32_t i = 0; i + 1 < w->n; i++) { /* no branches: most pairs do not merge, but which cannot be foreseen */
         qn_pair pair = {w->id[i], w->id[i + 1], w->start[i], w->start[i + 2]};
-        m->can |= (uint64_t)rules->may_merge(t, text, pair, &hash[i]) << i;
+        m->can |= (uint64_t)may_merge(t, text, pair, &hash[i]) << i;
     }
     for (uint64_t left = m->can; left != 0; left &= left - 1) {
         uint32_t i = (uint32_t)__builtin_ctzll(left);
         qn_pair pair = {w->id[i], w->id[i + 1], w->start[i], w->start[i + 2]};
-        if (!rules->find(t, text, pair, hash[i], &m->priority[i], &m->into[i])) {
+        if (!find(t, text, pair, hash[i], &m->priority[i], &m->into[i])) {
             m->can &= ~(UINT64_C(1) << i);
         }
     }
 }
 
-/* Merges the symbols of w, whose tokens come to stand in it. */
+/* Merges the symbols of w, whose tokens come to stand in it. The functions are inlined. */
 static inline __attribute__((always_inline)) void qn_merge_window(const qn_tokenizer *t, const char *text, qn_window *w,
-                                                                  const struct qn_merge_rules *rules)
+                                                                  qn_merge_may *may_merge, qn_merge_find *find)
 {
     qn_merging m;
     m.alive = w->n < QN_WINDOW ? (UINT64_C(1) << w->n) - 1 : UINT64_MAX;
-    qn_merge_consider_all(t, text, w, &m, rules);
+    qn_merge_consider_all(t, text, w, &m, may_merge, find);
     if (m.can == 0) {
         return;
     }
@@ -119,11 +124,12 @@ static inline __attribute__((always_inline)) void qn_merge_window(const qn_token
         m.can &= ~(UINT64_C(1) << right | UINT64_C(1) << i);
         uint64_t before = m.alive & ((UINT64_C(1) << i) - 1);
         if (before != 0) {
-            qn_merge_consider(t, text, w, &m, 63 - (uint32_t)__builtin_clzll(before), i, rules);
+            uint32_t left = 63 - (uint32_t)__builtin_clzll(before);
+            qn_merge_consider(t, text, w, &m, left, i, may_merge, find);
         }
         right = qn_merge_next(&m, w, i);
         if (right < w->n) {
-            qn_merge_consider(t, text, w, &m, i, right, rules);
+            qn_merge_consider(t, text, w, &m, i, right, may_merge, find);
         }
     } while (m.can != 0);
     uint32_t kept = 0, end = w->start[w->n];

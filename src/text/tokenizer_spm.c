@@ -144,13 +144,13 @@ static qn_status load(qn_tokenizer *t, const qn_gguf *g, qn_error *err)
     return QN_OK;
 }
 
-static bool may_merge(const qn_tokenizer *t, const char *text, qn_pair pair, uint64_t *hash)
+static inline bool may_merge(const qn_tokenizer *t, const char *text, qn_pair pair, uint64_t *hash)
 {
     *hash = qn_pieces_hash(t, text + pair.start, pair.end - pair.start);
     return qn_filter_has(&t->pieces.filter, *hash);
 }
 
-static bool find(const qn_tokenizer *t, const char *text, qn_pair pair, uint64_t hash, uint32_t *priority, int32_t *id)
+static inline bool find(const qn_tokenizer *t, const char *text, qn_pair pair, uint64_t hash, uint32_t *priority, int32_t *id)
 {
     *id = qn_pieces_find_hashed(t, text + pair.start, pair.end - pair.start, hash);
     if (*id == QN_NO_ID) {
@@ -179,7 +179,10 @@ static void emit(qn_encode_run *run, const char *text, int32_t id, uint32_t star
 
 static const struct qn_merge_rules rules = {fill, may_merge, find, merge_window, emit};
 
-static void merge_window(const qn_tokenizer *t, const char *text, qn_window *w) { qn_merge_window(t, text, w, &rules); }
+static void merge_window(const qn_tokenizer *t, const char *text, qn_window *w)
+{
+    qn_merge_window(t, text, w, may_merge, find);
+}
 
 static void emit_byte(qn_encode_run *run, uint8_t byte)
 {
