@@ -76,7 +76,7 @@ qn_status qn_varg_int(qn_run *run, const char *what, qn_value a, int64_t fallbac
 {
     if (a.kind == QN_V_UNDEFINED) {
         *out = fallback;
-        return QN_OK;
+        return qn_varg_given(a) ? qn_vundefined_fail(run, a) : QN_OK;
     }
     if (a.kind == QN_V_BIGINT) {
         return qn_run_fail(run, "%s: an integer beyond 64 bits", what);
@@ -97,6 +97,14 @@ qn_status qn_varg_string(qn_run *run, const char *what, qn_value a)
         return qn_vundefined_fail(run, a);
     }
     return qn_run_fail(run, "%s: expected a string, not %s", what, qn_vkind_name(a));
+}
+
+qn_status qn_varg_flag(qn_run *run, const char *what, qn_value a, bool *out)
+{
+    int64_t i = 0;
+    QN_TRY(qn_varg_int(run, what, a, 0, &i));
+    *out = i != 0;
+    return QN_OK;
 }
 
 bool qn_varg_truth(qn_value a, bool fallback)

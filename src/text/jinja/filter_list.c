@@ -124,7 +124,11 @@ static qn_status do_batch(qn_run *run, qn_value a, const qn_args *args, qn_value
     const qn_vlist *l;
     int64_t size;
     QN_TRY(qn_args_bind(run, "batch", "linecount,fill_with=", args, bound));
-    QN_TRY(qn_varg_int(run, "batch", bound[0], 0, &size));
+    bool fill = bound[1].kind != QN_V_UNDEFINED && bound[1].kind != QN_V_NONE;
+    size = -1; /* what is no integer is never reached, and matters when something is to be filled up */
+    if (qn_vis_whole(bound[0]) || fill) {
+        QN_TRY(qn_varg_int(run, "batch", bound[0], 0, &size));
+    }
     QN_TRY(qn_viterate(run, a, &l));
     QN_TRY(qn_run_steps(run, 1 + l->n / 4));
     QN_TRY(qn_viterator_new(run, "generator", 0, out));
@@ -140,7 +144,7 @@ static qn_status do_batch(qn_run *run, qn_value a, const qn_args *args, qn_value
     if (n == 0) {
         return QN_OK;
     }
-    if (bound[1].kind != QN_V_UNDEFINED && bound[1].kind != QN_V_NONE && n < size) {
+    if (fill && n < size) {
         qn_value full;
         if (size > UINT32_MAX / 2) {
             return qn_run_fail(run, "a list of too many items");

@@ -44,7 +44,7 @@ static qn_status do_int(qn_run *run, qn_value a, const qn_args *args, qn_value *
     bool is = false;
     double f;
     QN_TRY(qn_args_bind(run, "int", "default=,base=", args, bound));
-    QN_TRY(qn_varg_int(run, "int", bound[1], 10, &base));
+    base = !qn_varg_given(bound[1]) ? 10 : qn_vis_whole(bound[1]) ? qn_vwhole(bound[1]) : -1; /* -1: fits nothing */
     if (qn_vis_number(a) && !(a.kind == QN_V_FLOAT && isnan(a.u.f))) {
         *out = qn_vis_whole(a) ? qn_vint(qn_vwhole(a)) : a;
         return a.kind == QN_V_FLOAT ? qn_vtruncate(run, a.u.f, out) : QN_OK;
@@ -59,7 +59,7 @@ static qn_status do_int(qn_run *run, qn_value a, const qn_args *args, qn_value *
     if (is && isfinite(f)) { /* "42.23" is 42 */
         return qn_vtruncate(run, f, out);
     }
-    *out = bound[0].kind == QN_V_UNDEFINED ? qn_vint(0) : bound[0];
+    *out = !qn_varg_given(bound[0]) ? qn_vint(0) : bound[0];
     return QN_OK;
 }
 
@@ -70,7 +70,7 @@ static qn_status do_float(qn_run *run, qn_value a, const qn_args *args, qn_value
     double f;
     QN_TRY(qn_args_bind(run, "float", "default=", args, &fallback));
     QN_TRY(to_float(run, a, &is, &f));
-    *out = is ? qn_vfloat(f) : fallback.kind == QN_V_UNDEFINED ? qn_vfloat(0) : fallback;
+    *out = is ? qn_vfloat(f) : !qn_varg_given(fallback) ? qn_vfloat(0) : fallback;
     return QN_OK;
 }
 
@@ -143,7 +143,7 @@ static qn_status round_whole(qn_run *run, int64_t i, int64_t digits, qn_value *o
 static qn_status do_round(qn_run *run, qn_value a, const qn_args *args, qn_value *out)
 {
     qn_value bound[2];
-    int64_t digits;
+    int64_t digits = 0;
     QN_TRY(qn_args_bind(run, "round", "precision=,method=", args, bound));
     qn_str method = bound[1].kind == QN_V_STRING ? qn_vbytes(bound[1]) : QN_STR("");
     bool floor_it = qn_str_is(method, "floor");
@@ -151,9 +151,13 @@ static qn_status do_round(qn_run *run, qn_value a, const qn_args *args, qn_value
     if (!common && !floor_it && !qn_str_is(method, "ceil")) {
         return qn_run_fail(run, "method must be common, ceil or floor");
     }
-    QN_TRY(qn_varg_int(run, "round", bound[0], 0, &digits));
+    bool to_whole = common && bound[0].kind == QN_V_NONE;
+    QN_TRY(to_whole ? QN_OK : qn_varg_int(run, "round", bound[0], 0, &digits));
     if (!qn_vis_whole(a) && a.kind != QN_V_FLOAT) {
         return qn_run_fail(run, "type %s doesn't define __round__ method", qn_vkind_name(a));
+    }
+    if (to_whole) {
+        return a.kind == QN_V_FLOAT ? qn_vtruncate(run, nearbyint(a.u.f), out) : qn_vnegate(run, a, false, out);
     }
     if (common) {
         return a.kind == QN_V_FLOAT ? round_float(run, a.u.f, digits, out)

@@ -78,7 +78,9 @@ static qn_status do_sort(qn_run *run, qn_value a, const qn_args *args, qn_value 
     qn_value bound[3], keys;
     QN_TRY(qn_args_bind(run, "sort", "reverse=,case_sensitive=,attribute=", args, bound));
     qn_getter g = {.attribute = bound[2], .fold = !qn_varg_truth(bound[1], false), .many = true};
-    return sorted(run, a, &g, qn_varg_truth(bound[0], false), &keys, out);
+    bool reverse;
+    QN_TRY(qn_varg_flag(run, "sort", bound[0], &reverse));
+    return sorted(run, a, &g, reverse, &keys, out);
 }
 
 static qn_status do_dictsort(qn_run *run, qn_value a, const qn_args *args, qn_value *out)
@@ -98,7 +100,9 @@ static qn_status do_dictsort(qn_run *run, qn_value a, const qn_args *args, qn_va
     }
     QN_TRY(qn_vdict_view(run, a.u.dict, 'i', &items));
     qn_getter g = {.attribute = qn_vint(by_value), .fold = !qn_varg_truth(bound[0], false)};
-    return sorted(run, items, &g, qn_varg_truth(bound[2], false), &keys, out);
+    bool reverse;
+    QN_TRY(qn_varg_flag(run, "dictsort", bound[2], &reverse));
+    return sorted(run, items, &g, reverse, &keys, out);
 }
 
 static qn_status do_unique(qn_run *run, qn_value a, const qn_args *args, qn_value *out)

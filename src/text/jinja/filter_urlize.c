@@ -8,8 +8,7 @@ typedef struct urlize {
     const qn_vstr *s;        /* the text, escaped */
     qn_value attributes;     /* ' rel="..." target="..."' */
     const qn_vlist *schemes; /* more beginnings that make a link, or NULL */
-    bool trim;
-    int64_t limit; /* characters of a link that are shown */
+    qn_value limit; /* characters of a link that are shown; None: all */
 } urlize;
 
 static bool starts(const qn_vstr *s, size_t from, size_t to, const char *what)
@@ -215,9 +214,12 @@ static qn_status add_link(urlize *u, const char *before, size_t from, size_t to,
     qn_vbuild_add_cstr(&u->v, ">");
     qn_value shown;
     QN_TRY(qn_vstring_slice(u->run, u->s, shown_from, to - shown_from, &shown));
-    bool is_web = attributes && u->schemes == NULL;
-    if (u->trim && is_web && (int64_t)shown.u.s->n_chars > u->limit) {
-        QN_TRY(qn_vslice(u->run, shown, qn_vnone(), qn_vint(u->limit), qn_vnone(), &shown));
+    int64_t limit = INT64_MAX;
+    if (attributes && u->schemes == NULL && u->limit.kind != QN_V_NONE) {
+        QN_TRY(qn_varg_int(u->run, "urlize", u->limit, limit, &limit));
+    }
+    if ((int64_t)shown.u.s->n_chars > limit) {
+        QN_TRY(qn_vslice(u->run, shown, qn_vnone(), qn_vint(limit), qn_vnone(), &shown));
         qn_vbuild_add_string(&u->v, shown);
         qn_vbuild_add_cstr(&u->v, "...");
     } else {
@@ -357,10 +359,7 @@ qn_status qn_filter_urlize(qn_run *run, qn_value a, const qn_args *args, qn_valu
     qn_value bound[5];
     urlize u = {.run = run};
     QN_TRY(qn_args_bind(run, "urlize", "trim_url_limit=,nofollow=,target=,rel=,extra_schemes=", args, bound));
-    u.trim = bound[0].kind != QN_V_UNDEFINED && bound[0].kind != QN_V_NONE;
-    if (u.trim) {
-        QN_TRY(qn_varg_int(run, "urlize", bound[0], 0, &u.limit));
-    }
+    u.limit = bound[0];
     if (bound[4].kind != QN_V_UNDEFINED && bound[4].kind != QN_V_NONE) {
         QN_TRY(qn_viterate(run, bound[4], &u.schemes));
         for (uint32_t i = 0; i < u.schemes->n; i++) {

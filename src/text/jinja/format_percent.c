@@ -241,16 +241,17 @@ static qn_status convert(percent *p, bool safe)
     char type = 0;
     bool given;
     qn_value a = {.kind = QN_V_UNDEFINED};
+    size_t start = p->i;
     QN_TRY(read_conversion(p, &type, &a, &given));
-    if (type == '%') {
+    if (type == '%' && p->i == start + 1) {
         qn_vbuild_add(&p->v, "%", 1);
         return p->v.status;
     }
-    if (strchr("sradiuoxXeEfFgGc", type) == NULL || type == '\0') {
-        return qn_run_fail(p->run, "unsupported format character '%c'", type > ' ' && type < 0x7F ? type : '?');
-    }
     if (!given) {
         QN_TRY(next_argument(p, &a));
+    }
+    if (strchr("sradiuoxXeEfFgGc", type) == NULL || type == '\0') {
+        return qn_run_fail(p->run, "unsupported format character '%c'", type > ' ' && type < 0x7F ? type : '?');
     }
     switch (type) {
     case 's':

@@ -170,9 +170,11 @@ qn_status qn_vsplitlines(qn_run *run, qn_value self, bool keep, qn_value *out)
 
 static qn_status call_splitlines(qn_run *run, const qn_vfunction *fn, const qn_args *args, qn_value *out)
 {
-    qn_value keep;
-    QN_TRY(qn_args_bind(run, "splitlines", "keepends=", args, &keep));
-    return qn_vsplitlines(run, fn->self, qn_varg_truth(keep, false), out);
+    qn_value a;
+    bool keep;
+    QN_TRY(qn_args_bind(run, "splitlines", "keepends=", args, &a));
+    QN_TRY(qn_varg_flag(run, "splitlines", a, &keep));
+    return qn_vsplitlines(run, fn->self, keep, out);
 }
 
 /* ---- strip ---- */

@@ -99,6 +99,8 @@ static qn_status is_upper(qn_run *run, qn_value a, const qn_args *args, bool *ou
 static qn_status is_filter(qn_run *run, qn_value a, const qn_args *args, bool *out)
 {
     QN_TRY(none(run, "filter", args));
+    uint64_t hash;
+    QN_TRY(qn_vhash(run, a, &hash)); /* the filters are a dict, which only keys may be looked up in */
     *out = a.kind == QN_V_STRING && qn_filter_find(qn_vbytes(a)) != NULL;
     return QN_OK;
 }
@@ -106,6 +108,8 @@ static qn_status is_filter(qn_run *run, qn_value a, const qn_args *args, bool *o
 static qn_status is_test(qn_run *run, qn_value a, const qn_args *args, bool *out)
 {
     QN_TRY(none(run, "test", args));
+    uint64_t hash;
+    QN_TRY(qn_vhash(run, a, &hash));
     *out = a.kind == QN_V_STRING && qn_test_find(qn_vbytes(a)) != NULL;
     return QN_OK;
 }

@@ -192,6 +192,9 @@ qn_status qn_vcontains(qn_run *run, qn_value container, qn_value x, bool *out)
         break;
     case QN_V_ITERATOR:
         if ((container.flags & QN_VF_VIEW) != 0) {
+            uint64_t hash;
+            bool keys = strcmp(container.u.list->type, "dict_keys") == 0;
+            QN_TRY(keys ? qn_vhash(run, x, &hash) : QN_OK); /* only a key can be asked for */
             break;
         }
         for (bool has = true; !*out;) { /* what was looked at is gone */

@@ -125,6 +125,10 @@ static bool hash_of(uint64_t seed, qn_value a, unsigned depth, uint32_t *left, u
     case QN_V_DICT:
         return false;
     case QN_V_ITERATOR:
+        if (strcmp(a.u.list->type, "dict_keys") == 0 || strcmp(a.u.list->type, "dict_items") == 0) {
+            return false; /* sets */
+        }
+        break;
     case QN_V_NAMESPACE:
     case QN_V_FUNCTION:
     case QN_V_OBJECT:

@@ -141,6 +141,10 @@ void qn_vbuild_add_f64(qn_vbuild *v, double f, char type, int precision, bool al
 qn_status qn_varg_int(qn_run *run, const char *what, qn_value a, int64_t fallback, int64_t *out);
 qn_status qn_varg_string(qn_run *run, const char *what, qn_value a);
 bool qn_varg_truth(qn_value a, bool fallback);
+/* The same, but only integers and booleans are taken. */
+qn_status qn_varg_flag(qn_run *run, const char *what, qn_value a, bool *out);
+/* False: left out, which is not the same as given and undefined. */
+static inline bool qn_varg_given(qn_value a) { return a.kind != QN_V_UNDEFINED || a.u.name != NULL; }
 
 /* ---- names ---- */
 
