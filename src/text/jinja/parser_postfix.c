@@ -313,11 +313,9 @@ static qn_status parse_test(qn_parser *p, qn_node **out)
     }
     uint32_t line = p->cur.line, mark = p->n_stack;
     qn_node *arg;
-    QN_TRY(qn_parser_enter(p));
     QN_TRY(qn_parse_primary(p, 0, &arg));
     QN_TRY(qn_parser_push(p, arg));
     QN_TRY(qn_parse_postfixes(p));
-    qn_parser_leave(p);
     if (p->n_stack > mark + 1) {
         QN_TRY(qn_parser_collect(p, QN_N_CHAIN, line, mark, &arg));
         QN_TRY(qn_parser_push(p, arg));

@@ -125,10 +125,8 @@ qn_status qn_parse_primary(qn_parser *p, unsigned flags, qn_node **out)
         (*out)->u.value = p->cur.value;
         return qn_parser_step(p);
     case QN_T_LPAREN:
-        QN_TRY(qn_parser_enter(p)); /* in targets no expression counts the level */
         QN_TRY(qn_parser_step(p));
         QN_TRY(qn_parse_tuple(p, QN_EXPR_PARENS, NULL, out));
-        qn_parser_leave(p);
         return qn_parser_expect(p, QN_T_RPAREN, NULL);
     case QN_T_LBRACKET:
         return parse_list(p, out);

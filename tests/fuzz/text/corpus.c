@@ -1,7 +1,8 @@
-/* Writes the seeds of this layer's fuzzers into a folder: small vocabularies and a few texts.
+/* Writes the seeds of this layer's fuzzers into a folder: small vocabularies, a few texts, templates.
  * SPDX-License-Identifier: MIT */
 #include "../../unit/text/small_charsmap.h"
 #include "../../unit/text/small_vocab.h"
+#include "jinja_seeds.h"
 
 static void write_seed(const char *folder, const char *name, const void *bytes, size_t n)
 {
@@ -66,6 +67,11 @@ int main(int argc, char **argv)
         char name[16];
         snprintf(name, sizeof(name), "text-%zu", i);
         write_seed(argv[1], name, texts[i], strlen(texts[i]));
+    }
+    for (size_t i = 0; i < sizeof(qn_jinja_seeds) / sizeof(qn_jinja_seeds[0]); i++) {
+        char name[16];
+        snprintf(name, sizeof(name), "jinja-%zu", i);
+        write_seed(argv[1], name, qn_jinja_seeds[i], strlen(qn_jinja_seeds[i]));
     }
     return 0;
 }
