@@ -6,11 +6,12 @@ encoded as the byte that it is; what the judges make of that is put together fro
 SPDX-License-Identifier: MIT
 """
 import json
+import re
 import unicodedata
 
 import tokenizers
 
-from vocab import spell
+from vocab import CONTROL, NORMAL, UNUSED, USER, spell
 
 STAND_IN = "\U0010abcd"  # a character that is no token and is in no text
 
@@ -23,11 +24,34 @@ def as_text(data):
 
 
 class HuggingFace:
-    """tokenizers, with a tokenizer.json (vocab.read_json)."""
+    """tokenizers."""
 
-    def __init__(self, published):
-        self.tokenizer = tokenizers.Tokenizer.from_str(json.dumps(published))
-        self.fallback = published["model"].get("byte_fallback", False)
+    def __init__(self, tokenizer, fallback=False):
+        self.tokenizer = tokenizer
+        self.fallback = fallback
+        added = [t.content for t in tokenizer.get_added_tokens_decoder().values() if not t.special]
+        self.in_every_text = re.compile("|".join(map(re.escape, sorted(added, key=len, reverse=True))) or "(?!)")
+
+    @classmethod
+    def of_json(cls, published):
+        """With a tokenizer.json (vocab.read_json)."""
+        return cls(tokenizers.Tokenizer.from_str(json.dumps(published)), published["model"].get("byte_fallback", False))
+
+    @classmethod
+    def of_vocabulary(cls, made, pre_tokenizer, normalizer=None):
+        """Put together from a byte-level vocabulary."""
+        n_own = max(i for i, kind in enumerate(made.types) if kind == NORMAL) + 1  # the others were added to them
+        ids = {t: i for i, t in enumerate(made.tokens[:n_own])}
+        merges = [tuple(m.split(" ", 1)) for m in made.merges]
+        known = [m for m in merges if m[0] in ids and m[1] in ids and m[0] + m[1] in ids]
+        tokenizer = tokenizers.Tokenizer(tokenizers.models.BPE(vocab=ids, merges=known))
+        tokenizer.pre_tokenizer = pre_tokenizer
+        if normalizer is not None:
+            tokenizer.normalizer = normalizer
+        tokenizer.add_tokens([tokenizers.AddedToken(t, normalized=False, special=kind == CONTROL)
+                              for t, kind in zip(made.tokens, made.types) if kind in (CONTROL, USER)])
+        assert all(tokenizer.token_to_id(t) == i for i, t in enumerate(made.tokens) if made.types[i] != UNUSED)
+        return cls(tokenizer)
 
     def misplaced_marks(self):
         """Marks that the judge's normaliser does not put in the order of Unicode 14, its tables being older; and those
@@ -49,6 +73,14 @@ class HuggingFace:
 
     def _encode_words(self, data):
         text, pieces = as_text(data)
+        ids, begin = [], 0
+        for found in self.in_every_text.finditer(text):
+            ids += self._encode_part(text[begin:found.start()], pieces[begin:found.start()])
+            ids.append(self.tokenizer.token_to_id(found[0]))
+            begin = found.end()
+        return ids + self._encode_part(text[begin:], pieces[begin:])
+
+    def _encode_part(self, text, pieces):
         if self.tokenizer.normalizer is not None:
             broken = iter([p for c, p in zip(text, pieces) if c == "\ufffd"])
             text = self.tokenizer.normalizer.normalize_str(text)

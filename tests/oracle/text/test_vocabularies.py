@@ -19,8 +19,11 @@ import ours  # noqa: E402 (needs what was looked for above)
 if not ours.BIN:
     pytest.skip("QUERN_ORACLE_BIN names no folder", allow_module_level=True)
 
+from tokenizers.normalizers import NFC  # noqa: E402
+
 import judges  # noqa: E402
 import packages  # noqa: E402
+import published  # noqa: E402
 import texts  # noqa: E402
 import vocab  # noqa: E402
 
@@ -34,6 +37,7 @@ class Real:
 
     def __init__(self, made, judge, **options):
         self.made = made
+        self.path = options.get("path")  # where it is a GGUF file already
         self.judge = judge
         self.spellings = options.get("spellings") or [t for t, kind in zip(made.tokens, made.types)
                                                       if kind in (vocab.CONTROL, vocab.USER)]
@@ -55,9 +59,9 @@ class Real:
 
 def hugging_face(name, pre, **options):
     def make():
-        published = vocab.read_json(packages.get(name))
-        judge = judges.HuggingFace(published)
-        return Real(vocab.from_json(published, pre, **options), judge, avoids=judge.misplaced_marks())
+        file = vocab.read_json(packages.get(name))
+        judge = judges.HuggingFace.of_json(file)
+        return Real(vocab.from_json(file, pre, **options), judge, avoids=judge.misplaced_marks())
     return make
 
 
@@ -69,11 +73,11 @@ def tiktoken(ranks, pattern, special):
 def hugging_face_by_tiktoken(name, ranks, pre, **options):
     """The vocabulary of a tokenizer.json with the judge that belongs to its first form."""
     def make():
-        published = vocab.read_json(packages.get(name))
-        made = vocab.from_json(published, pre)
+        file = vocab.read_json(packages.get(name))
+        made = vocab.from_json(file, pre)
         special = {t: i for i, (t, kind) in enumerate(zip(made.tokens, made.types))
                    if kind in (vocab.CONTROL, vocab.USER)}
-        pattern = published["pre_tokenizer"]["pretokenizers"][0]["pattern"]["Regex"]
+        pattern = file["pre_tokenizer"]["pretokenizers"][0]["pattern"]["Regex"]
         control = [t for t, kind in zip(made.tokens, made.types) if kind == vocab.CONTROL]
         return Real(made, tiktoken(vocab.read_ranks(packages.get(ranks)), pattern, special), spellings=control,
                     **options)
@@ -96,9 +100,9 @@ def qwen35():
 
 def tekken(name):
     def make():
-        published = vocab.read_tekken(packages.get(name))
-        ranks = {token: rank + published.n_special for token, rank in published.ranks.items()}
-        return Real(vocab.from_tekken(published), tiktoken(ranks, published.pattern, published.special))
+        file = vocab.read_tekken(packages.get(name))
+        ranks = {token: rank + file.n_special for token, rank in file.ranks.items()}
+        return Real(vocab.from_tekken(file), tiktoken(ranks, file.pattern, file.special))
     return make
 
 
@@ -117,15 +121,27 @@ def sentencepiece(name):
 def mistral_by_hugging_face():
     """Pieces and scores of the model, judged with its tokenizer.json."""
     return Real(vocab.from_sentencepiece(open_sentencepiece("mistral-spm-v1")),
-                judges.HuggingFace(vocab.read_json(packages.get("mistral-v1"))), avoids=SPELLED_SPACE)
+                judges.HuggingFace.of_json(vocab.read_json(packages.get("mistral-v1"))), avoids=SPELLED_SPACE)
 
 
 def gemma(name, avoids=()):
     """As the SentencePiece model that its tokenizer.json was made from."""
     def make():
-        published = vocab.read_json(packages.get(name))
-        return Real(vocab.from_json_as_spm(published, add_space_prefix=False), judges.HuggingFace(published),
+        file = vocab.read_json(packages.get(name))
+        return Real(vocab.from_json_as_spm(file, add_space_prefix=False), judges.HuggingFace.of_json(file),
                     avoids=(*SPELLED_SPACE, *avoids))
+    return make
+
+
+def shared(name, kind, normalizer=None, avoids=tuple):
+    """A vocabulary of the shared data, with a judge put together from what is published about its kind."""
+    def make():
+        path = texts.data("vocab", f"ggml-vocab-{name}.gguf")
+        if path is None:
+            raise packages.Unavailable("no shared data: vocab")
+        made = vocab.read_gguf(path)
+        judge = judges.HuggingFace.of_vocabulary(made, published.pipeline(kind), normalizer)
+        return Real(made, judge, path=path, avoids=(*judge.misplaced_marks(), *avoids()))
     return make
 
 
@@ -143,6 +159,11 @@ VOCABULARIES = {
     "tekken-v3": tekken("tekken-v3"),
     "mistral-spm-v3": sentencepiece("mistral-spm-v3"),
     "gemma3": gemma("gemma3"),
+    "gpt-2": shared("gpt-2", "gpt-2"),
+    "mpt": shared("mpt", "gpt-2", NFC()),
+    "falcon": shared("falcon", "falcon", avoids=published.unknown_punctuation),
+    "command-r": shared("command-r", "starcoder", NFC()),
+    "deepseek-coder": shared("deepseek-coder", "deepseek-coder"),
 }
 if FULL:
     VOCABULARIES.update({
@@ -172,8 +193,9 @@ def real(request, tmp_path_factory):
     except packages.Unavailable as reason:
         pytest.skip(str(reason))
     found.name = request.param
-    found.path = str(tmp_path_factory.mktemp("vocab") / f"{request.param}.gguf")
-    found.made.write(found.path)
+    if found.path is None:
+        found.path = str(tmp_path_factory.mktemp("vocab") / f"{request.param}.gguf")
+        found.made.write(found.path)
     return found
 
 

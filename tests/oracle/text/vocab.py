@@ -182,3 +182,14 @@ def from_sentencepiece(processor):
                      CONTROL if scores[i] == 0 else NORMAL)
     return Vocabulary("llama", None, tokens, types, scores=scores,
                       numbers={"bos": processor.bos_id(), "eos": processor.eos_id(), "unknown": processor.unk_id()})
+
+
+def read_gguf(path):
+    """The tokens, types and merges of a GGUF file with a byte-level vocabulary."""
+    fields = gguf.GGUFReader(path).fields
+    def strings(key):
+        field = fields[key]
+        return [bytes(field.parts[i]).decode() for i in field.data]
+    types = fields["tokenizer.ggml.token_type"]
+    return Vocabulary("gpt2", None, strings("tokenizer.ggml.tokens"), [int(types.parts[i][0]) for i in types.data],
+                      merges=strings("tokenizer.ggml.merges"))
