@@ -37,6 +37,10 @@ static void expect_in_content(qn_answer *a)
             expect(a, &d->think_close, QN_MK_THINK_CLOSE, 0);
         }
     }
+    if (a->fresh) {
+        expect(a, &d->content_open, QN_MK_CONTENT_OPEN, 0);
+    }
+    expect(a, &d->content_close, QN_MK_CONTENT_CLOSE, 0);
     for (size_t i = 0; !a->no_calls && i < d->n_syntaxes; i++) {
         expect(a, &d->syntaxes[i].section_open, QN_MK_SECTION_OPEN, i);
         expect(a, &d->syntaxes[i].call_open, QN_MK_CALL_OPEN, i);

@@ -145,6 +145,11 @@ void qn_answer_on_mark(qn_answer *a, const qn_expected *e, qn_str text)
         a->begun = a->fresh = true;
         qn_answer_enter(a, e->kind == QN_MK_THINK_OPEN ? QN_AS_REASONING : QN_AS_CONTENT);
         break;
+    case QN_MK_CONTENT_OPEN:
+    case QN_MK_CONTENT_CLOSE:
+        a->begun = a->fresh = true;
+        qn_answer_enter(a, QN_AS_CONTENT);
+        break;
     case QN_MK_END:
         end_turn(a, e, text);
         break;

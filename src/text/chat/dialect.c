@@ -56,7 +56,7 @@ static bool keep_all(qn_dialect *d)
 {
     qn_header *h = &d->header;
     bool good = keep(d, &d->turn_start) && keep_mark(d, &d->think_open) && keep_mark(d, &d->think_close);
-    good = good && keep_mark(d, &h->open) && keep_mark(d, &h->end) && keep(d, &h->content) && keep(d, &h->reasoning) &&
+    good = good && keep_mark(d, &d->content_open) && keep_mark(d, &d->content_close) && keep_mark(d, &h->open) && keep_mark(d, &h->end) && keep(d, &h->content) && keep(d, &h->reasoning) &&
            keep(d, &h->recipient);
     for (size_t i = 0; i < d->n_syntaxes; i++) {
         good = good && keep_syntax(d, &d->syntaxes[i]);
@@ -83,6 +83,7 @@ qn_status qn_dialect_open(const qn_jinja *j, qn_str bos, qn_str eos, qn_budget *
     qn_derive_turn(d, p, &turns);
     if (turns.content.len > 0) {
         qn_derive_reasoning(d, p, &turns);
+        qn_derive_content_marks(d, &turns);
         qn_derive_calls(d, p, &turns);
     }
     qn_add_common_syntaxes(d);
@@ -207,6 +208,8 @@ qn_status qn_dialect_describe(const qn_dialect *d, qn_buf *out)
         add_flag(&w, "opened_by_prompt", d->prompt_opens);
         qn_json_end_object(&w);
     }
+    add_mark(&w, "content_open", &d->content_open, &scratch);
+    add_mark(&w, "content_close", &d->content_close, &scratch);
     if (d->has_header) {
         const qn_header *h = &d->header;
         qn_json_key(&w, "headers");

@@ -101,7 +101,9 @@ static void find_before(qn_dialect *d, qn_prober *p, const qn_turns *t, const qn
         size_t at = qn_cut_find_last(with.turn, content, with.name_at[0]);
         size_t begin = with.name_at[0] - (c->name_at[0] - call_at);
         if (at != QN_NOWHERE && c->name_at[0] - call_at <= with.name_at[0] && begin >= at + content.len) {
-            c->before = qn_cut_between(with.turn, at + content.len, begin);
+            qn_str before = qn_cut_between(with.turn, at + content.len, begin), close = d->content_close.core;
+            at = qn_cut_find(before, close, 0);
+            c->before = at == QN_NOWHERE ? before : qn_cut_from(before, at + close.len);
             return;
         }
     }
@@ -400,6 +402,7 @@ void qn_derive_calls(qn_dialect *d, qn_prober *p, qn_turns *t)
     d->reads_json = !how.arguments_text;
     if (qn_derive_header(d, p, t, &c)) {
         d->has_header = true;
+        d->content_open.core.len = d->content_close.core.len = 0; /* the header says it */
         if (d->header.json_body) {
             return;
         }

@@ -75,6 +75,7 @@ struct qn_dialect {
     bool reads_json;        /* arguments are given to the template as objects; false: it wants strings */
     bool has_reasoning, prompt_opens; /* prompt_opens: the generation prompt opens reasoning by itself */
     qn_mark think_open, think_close;
+    qn_mark content_open, content_close; /* around content: <response> ... */
     bool has_header;
     qn_header header;
     qn_syntax syntaxes[QN_MAX_SYNTAXES];
@@ -155,6 +156,7 @@ void qn_derive_turn(qn_dialect *d, qn_prober *p, qn_turns *t);
 /* The text of the assistant's turn in a rendered conversation: from turn_start to the end. False: not found. */
 bool qn_turn_text(const qn_dialect *d, qn_str rendered, qn_str *out);
 void qn_derive_reasoning(qn_dialect *d, qn_prober *p, const qn_turns *t);
+void qn_derive_content_marks(qn_dialect *d, const qn_turns *t); /* after reasoning */
 void qn_derive_calls(qn_dialect *d, qn_prober *p, qn_turns *t);
 void qn_add_common_syntaxes(qn_dialect *d);
 void qn_add_end(qn_dialect *d, qn_str token);

@@ -173,3 +173,32 @@ void qn_derive_turn(qn_dialect *d, qn_prober *p, qn_turns *t)
     t->lead = qn_cut_to(t->content, at);
     derive_ends(d, p, t->content);
 }
+
+void qn_derive_content_marks(qn_dialect *d, const qn_turns *t)
+{
+    qn_str lead = t->lead;
+    size_t at = d->has_reasoning ? qn_cut_find_last(lead, d->think_close.core, lead.len) : QN_NOWHERE;
+    if (at != QN_NOWHERE) {
+        lead = qn_cut_from(lead, at + d->think_close.core.len);
+    }
+    qn_mark open = qn_mark_of(lead);
+    if (open.core.len == 0 || (d->has_reasoning && qn_str_eq(open.core, d->think_open.core))) {
+        return;
+    }
+    d->content_open = open;
+    /* Reasoning ends where this begins. */
+    qn_mark *close = &d->think_close;
+    if (d->has_reasoning && close->core.len > open.core.len && qn_cut_ends(close->core, open.core)) {
+        qn_mark rest = qn_mark_of(qn_cut_to(close->core, close->core.len - open.core.len));
+        close->core = rest.core;
+        close->after = rest.after;
+    }
+    qn_str content = QN_STR(QN_PROBE_CONTENT);
+    qn_str after = qn_cut_from(t->content, t->lead.len + content.len), token = qn_cut_first_token(after);
+    qn_str rest = qn_cut_from(after, (size_t)(token.data - after.data) + token.len);
+    if (token.len > 0 && qn_cut_first_token(rest).len > 0 && d->n_ends > 0 && qn_str_eq(d->ends[0].core, token)) {
+        d->content_close = (qn_mark){qn_mark_of(after).before, token, qn_mark_of(rest).before};
+        d->n_ends = 0; /* what was taken for the end is this */
+        qn_add_end(d, rest);
+    }
+}

@@ -3,6 +3,8 @@ is cut, and what is damaged loses nothing.
 
 SPDX-License-Identifier: MIT
 """
+import collections
+import itertools
 import json
 import os
 import random
@@ -12,14 +14,13 @@ import pytest
 
 pytest.importorskip("jinja2")
 import jinja_env  # noqa: E402
+from small_templates import SMALL  # noqa: E402
 
 BIN = os.environ.get("QUERN_ORACLE_BIN")
 if not BIN:
     pytest.skip("QUERN_ORACLE_BIN names no folder", allow_module_level=True)
 FOLDER = jinja_env.SHARED / "data" / "templates"
-TEMPLATES = sorted(p.name for p in FOLDER.glob("*.jinja"))
-if not TEMPLATES:
-    pytest.skip("no shared data: templates", allow_module_level=True)
+TEMPLATES = {**SMALL, **{p.name: p.read_text() for p in sorted(FOLDER.glob("*.jinja"))}}
 
 BOS, EOS = "<s>", "</s>"
 USER = "What now?"
@@ -38,8 +39,8 @@ SECOND = {"city": "17", "deep": {"a": ["p", "q"], "b": True}, "flag": False, "li
 IDS = ["abcDEF123", "xyzXYZ789"]
 
 
-def call(i, name, arguments):
-    return {"id": IDS[i], "type": "function", "function": {"name": name, "arguments": arguments}}
+def call(i, name, arguments, long_ids):
+    return {"id": f"functions.{name}:{i}" if long_ids else IDS[i], "type": "function", "function": {"name": name, "arguments": arguments}}
 
 
 CASES = {
@@ -76,12 +77,12 @@ def tool():
     t.process.wait()
 
 
-def message(case, string_arguments, content):
+def message(case, string_arguments, content, long_ids):
     m = {"role": "assistant", "content": case.get("content", content)}
     if "reasoning" in case:
         m.update(reasoning_content=case["reasoning"], reasoning=case["reasoning"], thinking=case["reasoning"])
     if "calls" in case:
-        m["tool_calls"] = [call(i, name, json.dumps(a) if string_arguments else a)
+        m["tool_calls"] = [call(i, name, json.dumps(a) if string_arguments else a, long_ids)
                            for i, (name, a) in enumerate(case["calls"])]
     return m
 
@@ -98,14 +99,15 @@ def render(template, messages, variables, generate):
 
 
 def answers(template, about, case):
-    """(prompt, answer) for each way the template agrees to show the case."""
+    """(prompt, answer, ids) for each way the template agrees to show the case."""
     user = {"role": "user", "content": USER}
     start = about.get("turn_start", "")
     found = []
     for variables in VARIANTS:
-        for string_arguments, content in ((False, ""), (False, None), (True, ""), (True, None)):
+        for long_ids, string_arguments, content in itertools.product((False, True), (False, True), ("", None)):
+            asked = message(case, string_arguments, content, long_ids)
             prompt = render(template, [user], variables, True)
-            text = render(template, [user, message(case, string_arguments, content)], variables, False)
+            text = render(template, [user, asked], variables, False)
             if prompt is None or text is None or USER not in text:
                 continue
             rest = text[text.index(USER) + len(USER):]
@@ -121,8 +123,9 @@ def answers(template, about, case):
             elif not ("reasoning" in case and case["reasoning"] in rest
                       and about.get("reasoning", {}).get("open", "\0") not in rest):
                 prompt = prompt[:at]
-            if (prompt, rest) not in found:
-                found.append((prompt, rest))
+            ids = [c["id"] for c in asked.get("tool_calls", [])]
+            if (prompt, rest, ids) not in found:
+                found.append((prompt, rest, ids))
             break
     return found
 
@@ -132,13 +135,18 @@ def is_shown(case, text):
     return all(text.count(n) >= names.count(n) for n in names)
 
 
+@pytest.mark.skipif(not FOLDER.is_dir(), reason="no shared data: templates")
+def test_templates_of_models_are_there():
+    assert len(TEMPLATES) > len(SMALL)
+
+
 @pytest.mark.parametrize("name", TEMPLATES)
 def test_what_is_rendered_is_read_back(tool, name):
-    template = (FOLDER / name).read_text()
+    template = TEMPLATES[name]
     about = tool.ask({"template": template, "bos": BOS, "eos": EOS})
-    n = 0
+    n = n_calls = 0
     for label, case in CASES.items():
-        for prompt, text in answers(template, about, case):
+        for prompt, text, ids in answers(template, about, case):
             if "calls" in case and not (about.get("headers") or not about["calls"][0].get("whole")):
                 continue
             got = tool.ask({"prompt": prompt, "answer": text, "tools": TOOLS, "cuts": "truncate"})
@@ -153,5 +161,58 @@ def test_what_is_rendered_is_read_back(tool, name):
             calls = [(c["name"], json.loads(c["arguments"])) for c in got["calls"]]
             assert calls == case.get("calls", []), where
             assert all(c["whole"] for c in got["calls"]), where
+            if about["calls"] and about["calls"][0]["shape"] in ("object", "named") and all(i in text for i in ids):
+                assert [c["id"] for c in got["calls"]] == ids, where
             n += 1
+            n_calls += len(calls)
     assert n > 0
+    assert n_calls > 0 or name not in SMALL or name == "thinking_parts"
+
+
+def letters(text):
+    """How often each letter occurs that only content, reasoning and values have."""
+    return collections.Counter(c for c in text if "\u0370" <= c < "\u0500")
+
+
+def damage(rng, text):
+    """text with a few pieces lost, doubled, moved or changed."""
+    for _ in range(rng.randint(1, 3)):
+        at = rng.randrange(len(text))
+        end = min(len(text), at + rng.choice([1, 1, 2, 5, 20]))
+        piece = text[at:end]
+        what = rng.randrange(5)
+        if what == 0:
+            text = text[:at] + text[end:]
+        elif what == 1:
+            text = text[:end] + piece + text[end:]
+        elif what == 2:
+            text = text[:at] + rng.choice("<>{}[]\"'\\,:=\n x|/") + text[at:]
+        elif what == 3:
+            to = rng.randrange(len(text))
+            text = text[:to] + piece + text[to:]
+        else:
+            text = text[:at] + text[rng.randrange(len(text)):][:10] + text[end:]
+        text = text or "x"
+    return text
+
+
+@pytest.mark.parametrize("name", TEMPLATES)
+def test_what_is_damaged_loses_nothing(tool, name):
+    template = TEMPLATES[name]
+    about = tool.ask({"template": template, "bos": BOS, "eos": EOS})
+    rng = random.Random(name)
+    for label, case in CASES.items():
+        for prompt, text, _ in answers(template, about, case)[:2]:
+            for end in about["end"]:
+                text = text if about.get("headers") else text.split(end)[0]
+            for _ in range(8 if text else 0):
+                damaged = damage(rng, text)
+                got = tool.ask({"prompt": prompt, "answer": damaged, "tools": TOOLS, "cuts": "all"})
+                where = f"{name} {label}\nprompt ...{prompt[-80:]!r}\nanswer {damaged!r}\nread {got}\n{about}"
+                assert got["same"], where
+                said = got["content"] + got["reasoning"] + "".join(c["name"] + c["id"] + c["arguments"]
+                                                                   for c in got["calls"])
+                if got["over"]:
+                    assert letters(said) <= letters(damaged), where
+                else:
+                    assert letters(said) == letters(damaged), where
