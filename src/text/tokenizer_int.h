@@ -2,6 +2,7 @@
  *
  *     tokenizer.c            the public calls: opening, special tokens in a text, decoding
  *     tokenizer_vocab.c      tokenizer.ggml.*: pieces, kinds, special ids, the end-of-generation set
+ *     tokenizer_normalize.c  small letters, accents and NFC, before anything else is done to plain text
  *     tokenizer_pieces.c     from a piece's spelling to its id
  *     tokenizer_special.c    special tokens spelled in a text
  *     tokenizer_merge.h      merging neighbours by priority, the loop that both kinds of BPE share
@@ -106,7 +107,8 @@ struct qn_tokenizer {
     qn_specials specials;
     int32_t bos, eos, unknown;
     bool adds_bos, adds_eos;
-    bool is_nfc; /* plain text is brought into NFC before it is encoded */
+    /* What plain text is made before it is encoded. */
+    bool is_nfc, is_lowercase, is_unaccented;
     int32_t byte_ids[256]; /* the token of a single byte, or QN_NO_ID */
     /* Per token: what merging its own spelling gives, found out when it is first met: a word that is a token needs
      * no merging then. Threads may both find out; they find the same (QN_WHOLE_*). */
@@ -150,6 +152,7 @@ struct qn_tokenizer_ops {
     const char *bos_key, *eos_key; /* of tokens that stand in for BOS and EOS before the usual keys count; or NULL */
     int32_t bos, eos, unknown; /* when the file is silent, and has such an id; QN_NO_ID: none */
     bool adds_bos, adds_eos; /* when the file is silent; the pre-tokenizer's table may say otherwise of BOS */
+    bool normalizes;         /* letters and accents are the algorithm's own affair */
     /* Reads what the algorithm needs beyond the vocabulary into t->state and t->byte_ids. */
     qn_status (*load)(qn_tokenizer *t, const qn_gguf *g, qn_error *err);
     void (*unload)(qn_tokenizer *t);
@@ -193,11 +196,16 @@ qn_status qn_vocab_load_flag(const qn_gguf *g, const char *key, bool *flag, qn_e
 /* The byte that "<0xXX>" stands for, or -1. */
 int qn_vocab_byte(qn_str piece);
 
+/* tokenizer_normalize.c: what the file says of letters and accents; the kind has said what it wants by then. */
+qn_status qn_normal_load(qn_tokenizer *t, const qn_gguf *g, qn_error *err);
+/* Plain text [*text, *text + *n) becomes what is to be encoded: the same or, in run->normal, another, perhaps empty. */
+qn_status qn_normal_text(qn_encode_run *run, const char **text, size_t *n);
+
 /* tokenizer_pieces.c */
 qn_status qn_pieces_load(qn_tokenizer *t, qn_error *err);
 int32_t qn_pieces_find(const qn_tokenizer *t, const char *s, size_t n);
 /* The same in two steps; between them many look-ups may be prefetched together: step 0, then 1, then 2 for each. */
-uint64_t qn_pieces_hash(const qn_tokenizer *t, const char *s, size_t n);
+static inline uint64_t qn_pieces_hash(const qn_tokenizer *t, const char *s, size_t n);
 void qn_pieces_prefetch(const qn_tokenizer *t, uint64_t h, unsigned step);
 int32_t qn_pieces_find_hashed(const qn_tokenizer *t, const char *s, size_t n, uint64_t h);
 /* A well-mixed product, for the hash tables here. */
@@ -206,6 +214,34 @@ static inline uint64_t qn_mix(uint64_t a, uint64_t b)
     __extension__ typedef unsigned __int128 wide;
     wide product = (wide)a * b;
     return (uint64_t)product ^ (uint64_t)(product >> 64);
+}
+
+static inline uint64_t qn_load64(const char *s)
+{
+    uint64_t v;
+    memcpy(&v, s, sizeof(v));
+    return v;
+}
+
+/* The lengths that the next one leaves out. */
+uint64_t qn_pieces_hash_odd(const qn_tokenizer *t, const char *s, size_t n);
+static inline uint64_t qn_pieces_hash(const qn_tokenizer *t, const char *s, size_t n)
+{
+    uint64_t seed = t->pieces.seed, first, last; /* two words that may overlap, and so hold every byte */
+    if (n < 4 || n > 16) {
+        return qn_pieces_hash_odd(t, s, n);
+    }
+    if (n >= 8) {
+        first = qn_load64(s);
+        last = qn_load64(s + n - 8);
+    } else {
+        uint32_t low, high;
+        memcpy(&low, s, 4);
+        memcpy(&high, s + n - 4, 4);
+        first = low;
+        last = high;
+    }
+    return qn_mix(first ^ seed ^ n, last ^ (seed << 32 | seed >> 32));
 }
 
 /* Room for n hashes, all of whose bits are as good as random. */

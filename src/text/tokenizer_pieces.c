@@ -23,21 +23,11 @@ void qn_filter_close(qn_filter *f)
     f->words = NULL;
 }
 
-static uint64_t load64(const char *s)
-{
-    uint64_t v;
-    memcpy(&v, s, sizeof(v));
-    return v;
-}
-
-uint64_t qn_pieces_hash(const qn_tokenizer *t, const char *s, size_t n)
+uint64_t qn_pieces_hash_odd(const qn_tokenizer *t, const char *s, size_t n)
 {
     uint64_t h = t->pieces.seed ^ n, tail = 0;
-    if (n >= 8 && n <= 16) {
-        return qn_mix(load64(s) ^ h, load64(s + n - 8) ^ (t->pieces.seed << 32 | t->pieces.seed >> 32));
-    }
     for (; n > 8; s += 8, n -= 8) {
-        h = qn_mix(h ^ load64(s), 0x9FB21C651E98DF25u);
+        h = qn_mix(h ^ qn_load64(s), 0x9FB21C651E98DF25u);
     }
     if (n >= 4) { /* two words that may overlap, and so hold every byte */
         uint32_t first, last;

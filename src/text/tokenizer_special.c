@@ -113,7 +113,11 @@ size_t qn_specials_next(const qn_tokenizer *t, const char *text, size_t at, size
         const char *found = memchr(text + at, s->only[sorts], n - at);
         return found == NULL ? n : (size_t)(found - text);
     }
-    while (at < n && (s->starts[(uint8_t)text[at]] & sorts) == 0) {
+    const uint8_t *starts = s->starts, *u = (const uint8_t *)text;
+    while (n - at >= 4 && ((starts[u[at]] | starts[u[at + 1]] | starts[u[at + 2]] | starts[u[at + 3]]) & sorts) == 0) {
+        at += 4;
+    }
+    while (at < n && (starts[u[at]] & sorts) == 0) {
         at++;
     }
     return at;

@@ -22,9 +22,18 @@ typedef struct spm {
     bool prefix;             /* a space goes before a text */
     bool spells_space;       /* U+2581 in a text can be told from a space: its bytes have tokens */
     bool before_space[256];  /* some token has this byte and then a space */
+    bool ends_piece[256];    /* a piece may end before this byte: a space, or the first of U+2581 */
     qn_chars chars;          /* tokens of one character, of the plane that qn_chars covers */
     qn_cache cache;
+    _Atomic uint64_t *pairs; /* N_PAIRS that were met last, with what they make: PAIR_* */
 } spm;
+
+/* An entry: two tokens and the one that they become, 21 bits each, and a one at the top. */
+#define N_PAIRS (1u << 14)
+#define PAIR_BITS 21
+#define PAIR_ID ((UINT64_C(1) << PAIR_BITS) - 1)
+#define PAIR_NOTHING PAIR_ID /* they become none */
+#define PAIR_MAX_VOCAB PAIR_ID
 
 /* Orders floats as unsigned numbers, the largest first. */
 static uint32_t priority_of(float score)
@@ -105,6 +114,7 @@ static void unload(qn_tokenizer *t)
     qn_free(m->priority);
     qn_chars_free(&m->chars);
     qn_cache_close(&m->cache);
+    qn_free(m->pairs);
     qn_free(m);
 }
 
@@ -119,6 +129,12 @@ static qn_status load(qn_tokenizer *t, const qn_gguf *g, qn_error *err)
     QN_TRY(load_chars(t, m, err));
     if (qn_cache_open(&m->cache, t->n_vocab, t->pieces.seed, t->budget, QN_TOKENIZER_OWNER) != QN_OK) {
         return qn_fail(err, QN_ENOMEM, "no memory for a cache of words");
+    }
+    if (t->n_vocab >= N_PAIRS && t->n_vocab < PAIR_MAX_VOCAB) {
+        m->pairs = qn_zalloc_array(t->budget, QN_TOKENIZER_OWNER, N_PAIRS, sizeof(*m->pairs));
+        if (m->pairs == NULL) {
+            return qn_fail(err, QN_ENOMEM, "no memory for a cache of pairs");
+        }
     }
     bool squeezes = false;
     m->prefix = true;
@@ -138,6 +154,7 @@ static qn_status load(qn_tokenizer *t, const qn_gguf *g, qn_error *err)
             note_spaces(m, piece);
         }
     }
+    m->ends_piece[' '] = m->ends_piece[(uint8_t)SPACE[0]] = true;
     m->spells_space = t->byte_ids[0xE2] >= 0 && t->byte_ids[0x96] >= 0 && t->byte_ids[0x81] >= 0;
     /* Without a token for a lone space the prefix could not be told from the text's own spaces. */
     m->prefix &= qn_pieces_find(t, SPACE, SPACE_LEN) != QN_NO_ID;
@@ -150,9 +167,29 @@ static inline bool may_merge(const qn_tokenizer *t, const char *text, qn_pair pa
     return qn_filter_has(&t->pieces.filter, *hash);
 }
 
-static inline bool find(const qn_tokenizer *t, const char *text, qn_pair pair, uint64_t hash, uint32_t *priority, int32_t *id)
+static int32_t find_pair(const qn_tokenizer *t, const char *text, qn_pair pair, uint64_t hash)
 {
-    *id = qn_pieces_find_hashed(t, text + pair.start, pair.end - pair.start, hash);
+    const spm *m = t->state;
+    uint32_t n = pair.end - pair.start;
+    if (m->pairs == NULL || (pair.left | pair.right) < 0) { /* QN_NO_ID is negative */
+        return qn_pieces_find_hashed(t, text + pair.start, n, hash);
+    }
+    uint64_t key = UINT64_C(1) << 63 | (uint64_t)(uint32_t)pair.left << 2 * PAIR_BITS |
+                   (uint64_t)(uint32_t)pair.right << PAIR_BITS;
+    _Atomic uint64_t *entry = &m->pairs[hash >> 40 & (N_PAIRS - 1)];
+    uint64_t known = atomic_load_explicit(entry, memory_order_relaxed);
+    if ((known & ~PAIR_ID) != key) {
+        int32_t id = qn_pieces_find_hashed(t, text + pair.start, n, hash);
+        known = key | (id == QN_NO_ID ? PAIR_NOTHING : (uint64_t)(uint32_t)id);
+        atomic_store_explicit(entry, known, memory_order_relaxed);
+    }
+    return (known & PAIR_ID) == PAIR_NOTHING ? QN_NO_ID : (int32_t)(known & PAIR_ID);
+}
+
+static inline bool find(const qn_tokenizer *t, const char *text, qn_pair pair, uint64_t hash, uint32_t *priority,
+                        int32_t *id)
+{
+    *id = find_pair(t, text, pair, hash);
     if (*id == QN_NO_ID) {
         return false;
     }
@@ -163,9 +200,15 @@ static inline bool find(const qn_tokenizer *t, const char *text, qn_pair pair, u
 static void fill(const qn_tokenizer *t, const char *text, uint32_t n, uint32_t at, qn_window *w)
 {
     const spm *m = t->state;
-    uint32_t n_symbols = 0;
+    uint32_t n_symbols = 0, cp;
     while (at < n && n_symbols < QN_WINDOW) {
-        uint32_t cp, len = (uint32_t)qn_unicode_decode(text + at, n - at, &cp);
+        const uint8_t *u = (const uint8_t *)text + at;
+        uint32_t len = 3;
+        if (u[0] > 0xE0 && u[0] < 0xF0 && u[0] != 0xED && n - at >= 3 && (u[1] & 0xC0) == 0x80 && (u[2] & 0xC0) == 0x80) {
+            cp = (uint32_t)(u[0] & 0x0F) << 12 | (uint32_t)(u[1] & 0x3F) << 6 | (u[2] & 0x3F); /* most are such */
+        } else {
+            len = (uint32_t)qn_unicode_decode(text + at, n - at, &cp);
+        }
         w->id[n_symbols] = cp < QN_CHARS_END ? (int32_t)qn_chars_get(&m->chars, cp) : qn_pieces_find(t, text + at, len);
         w->start[n_symbols++] = at;
         at += len;
@@ -243,6 +286,20 @@ static qn_status encode_piece(qn_encode_run *run, const char *s, uint32_t n)
 /* A piece of the text, with a space before it that the text does not have when `prefix` is set. */
 static qn_status encode_spelled(qn_encode_run *run, const char *text, size_t n, bool prefix)
 {
+    char near[SPACE_LEN + 128 + SPACE_LEN];
+    bool inner = n > 1 && memchr(text + 1, ' ', n - 1) != NULL;
+    size_t n_spaces = (size_t)prefix + (n > 0 && text[0] == ' ');
+    if (!inner && n_spaces == 0) {
+        return encode_piece(run, text, (uint32_t)n);
+    }
+    if (!inner && n_spaces == 1 && n <= 128) { /* most pieces: one space, then none */
+        size_t skip = prefix ? 0 : 1;
+        memcpy(near, SPACE, SPACE_LEN);
+        if (n > skip) {
+            memcpy(near + SPACE_LEN, text + skip, n - skip);
+        }
+        return encode_piece(run, near, (uint32_t)(SPACE_LEN + n - skip));
+    }
     qn_buf *out = &run->text;
     qn_buf_clear(out);
     if (prefix) {
@@ -289,11 +346,16 @@ static qn_status encode_cached(qn_encode_run *run, const char *text, size_t n)
 static size_t piece_len(const spm *m, const char *text, size_t n, size_t at)
 {
     size_t i = at + 1;
-    for (; i < n; i++) {
-        if (text[i] == ' ' && !m->before_space[text[i - 1] == ' ' ? (uint8_t)SPACE[SPACE_LEN - 1] : (uint8_t)text[i - 1]]) {
+    for (;; i++) {
+        while (i < n && !m->ends_piece[(uint8_t)text[i]]) {
+            i++;
+        }
+        if (i >= n) {
             break;
         }
-        if (text[i] == SPACE[0] && m->spells_space && n - i >= SPACE_LEN && memcmp(text + i, SPACE, SPACE_LEN) == 0) {
+        uint8_t before = text[i - 1] == ' ' ? (uint8_t)SPACE[SPACE_LEN - 1] : (uint8_t)text[i - 1];
+        if (text[i] == ' ' ? !m->before_space[before]
+                           : m->spells_space && n - i >= SPACE_LEN && memcmp(text + i, SPACE, SPACE_LEN) == 0) {
             break;
         }
     }
