@@ -2,8 +2,6 @@
  * SPDX-License-Identifier: MIT */
 #include "text/tokenizer_int.h"
 
-#include "base/unicode_norm.h"
-
 static const qn_tokenizer_ops *const algorithms[] = {&qn_tokenizer_bpe, &qn_tokenizer_spm, &qn_tokenizer_wpm,
                                                    &qn_tokenizer_unigram, &qn_tokenizer_rwkv};
 
@@ -35,6 +33,9 @@ static qn_status load(qn_tokenizer *t, const qn_gguf *g, qn_error *err)
         t->byte_ids[i] = QN_NO_ID;
     }
     QN_TRY(t->ops->load(t, g, err));
+    if (!t->ops->normalizes) {
+        QN_TRY(qn_normal_load(t, g, err));
+    }
     return qn_vocab_load_special(t, g, err);
 }
 
@@ -133,14 +134,8 @@ static int32_t match_special(const qn_tokenizer *t, const char *text, size_t at,
 /* Encodes text between special tokens. */
 static qn_status encode_plain(qn_encode_run *run, const char *text, size_t n, bool opens)
 {
-    const qn_tokenizer *t = run->t;
-    if (t->is_nfc && qn_norm_prefix(QN_NORM_NFC, text, n) < n) {
-        qn_buf_clear(&run->normal);
-        QN_TRY(qn_norm_add(QN_NORM_NFC, text, n, &run->normal));
-        text = run->normal.data;
-        n = run->normal.len;
-    }
-    return t->ops->encode(run, text, n, opens);
+    QN_TRY(qn_normal_text(run, &text, &n));
+    return n > 0 ? run->t->ops->encode(run, text, n, opens) : QN_OK;
 }
 
 static qn_status encode_fragments(qn_encode_run *run, const char *text, size_t n, unsigned sorts, shield *shielded)

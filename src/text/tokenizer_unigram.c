@@ -212,9 +212,9 @@ static qn_status encode(qn_encode_run *run, const char *text, size_t n, bool ope
     const qn_unigram *m = run->t->state;
     lattice l = {0};
     qn_status status = QN_OK;
-    qn_buf_clear(&run->normal);
-    QN_TRY(qn_unigram_normalize(m, text, n, opens, run->closes, &run->normal));
-    const char *s = run->normal.data, *end = s + run->normal.len;
+    qn_buf_clear(&run->text);
+    QN_TRY(qn_unigram_normalize(m, text, n, opens, run->closes, &run->text));
+    const char *s = run->text.data, *end = s + run->text.len;
     while (status == QN_OK && s < end) {
         const char *cut = s + 1;
         while ((cut = memmem(cut, (size_t)(end - cut), QN_SPACE, QN_SPACE_LEN)) != NULL &&

@@ -115,6 +115,7 @@ const qn_tokenizer_ops qn_tokenizer_wpm = {
     .unknown = 100,
     .adds_bos = true,
     .adds_eos = true,
+    .normalizes = true,
     .load = load,
     .unload = unload,
     .encode = encode,

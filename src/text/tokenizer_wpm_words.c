@@ -105,10 +105,10 @@ qn_status qn_wpm_words(qn_encode_run *run, const char *text, size_t n)
 {
     const qn_wpm *m = run->t->state;
     if (m->strips_accents && qn_norm_prefix(QN_NORM_NFD, text, n) < n) {
-        qn_buf_clear(&run->normal);
-        QN_TRY(qn_norm_add(QN_NORM_NFD, text, n, &run->normal));
-        text = run->normal.data;
-        n = run->normal.len;
+        qn_buf_clear(&run->text);
+        QN_TRY(qn_norm_add(QN_NORM_NFD, text, n, &run->text));
+        text = run->text.data;
+        n = run->text.len;
     }
     word w = {.n = 0};
     for (size_t at = 0; at < n;) {

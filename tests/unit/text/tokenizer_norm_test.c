@@ -1,10 +1,7 @@
 /* Vocabularies whose texts are brought into NFC: which kinds they are, and what that does to ids, special tokens and
  * what comes back.
  * SPDX-License-Identifier: MIT */
-#include "test.h"
-
-#include "small_vocab.h"
-#include "text/tokenizer_int.h"
+#include "small_open.h"
 
 typedef struct opened {
     uint8_t *bytes;
@@ -90,6 +87,17 @@ static void special_tokens_come_first(void **state)
     close_kind(o);
 }
 
+static void write_flags(qn_gguf_writer *w, void *ctx)
+{
+    const int *flags = ctx; /* of small letters and accents; -1: no key */
+    if (flags[0] >= 0) {
+        qn_gguf_set_bool(w, "tokenizer.ggml.normalizer.lowercase", flags[0] != 0);
+    }
+    if (flags[1] >= 0) {
+        qn_gguf_set_bool(w, "tokenizer.ggml.normalizer.strip_accents", flags[1] != 0);
+    }
+}
+
 static void memory_fails(void **state)
 {
     (void)state;
@@ -108,6 +116,48 @@ static void memory_fails(void **state)
     assert_int_equal(s, QN_OK);
     assert_true(failed > 2);
     close_kind(o);
+
+    static small_vocab v;
+    int flags[2] = {1, 1};
+    qn_small_bpe(&v);
+    v.pre = "qwen2";
+    v.edit = write_flags;
+    v.ctx = flags;
+    qn_small_fail_memory(&v, "CAF\u00C9 \u1112\u1161", 10);
+}
+
+/* What the file says counts for any algorithm that has no rule of its own. */
+static void letters_and_accents(void **state)
+{
+    (void)state;
+    static const struct {
+        int flags[2];
+        const char *pre, *text, *expected;
+    } cases[] = {
+        {{-1, -1}, "gpt-2", "Hello CAF\u00C9", "Hello CAF\u00C9"},
+        {{0, 0}, "gpt-2", "Hello CAF\u00C9", "Hello CAF\u00C9"},
+        {{1, -1}, "gpt-2", "Hello CAFE\u0301 \u0130\xFF", "hello cafe\u0301 i\u0307\xFF"},
+        {{1, -1}, "qwen2", "Hello CAFE\u0301", "hello caf\u00E9"},
+        {{0, 1}, "qwen2", "Hello CAF\u00C9 E\u0301\u1112\u1161", "Hello CAFE E\uD558"},
+        {{1, 1}, "gpt-2", "Hello CAF\u00C9", "hello cafe"},
+        {{1, 1}, "gpt-2", "\u0301", ""},
+        {{1, -1}, "gpt-2", "A<|end|>B<tool>C<TOOL>", "a<|end|>b<tool>c<tool>"},
+    };
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        static small_vocab v;
+        int flags[2] = {cases[i].flags[0], cases[i].flags[1]};
+        opened o = {0};
+        size_t n;
+        qn_small_bpe(&v);
+        v.pre = cases[i].pre;
+        v.edit = write_flags;
+        v.ctx = flags;
+        o.bytes = qn_small_write(&v, &n);
+        assert_int_equal(qn_gguf_open_memory(o.bytes, n, NULL, &o.g, NULL), QN_OK);
+        assert_int_equal(qn_tokenizer_open(o.g, NULL, &o.t, NULL), QN_OK);
+        assert_returns(o.t, cases[i].text, cases[i].expected);
+        close_kind(o);
+    }
 }
 
 int main(void)
@@ -116,6 +166,7 @@ int main(void)
         cmocka_unit_test(some_kinds_want_nfc),
         cmocka_unit_test(special_tokens_come_first),
         cmocka_unit_test(memory_fails),
+        cmocka_unit_test(letters_and_accents),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
