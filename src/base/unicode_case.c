@@ -94,7 +94,10 @@ static bool is_in(const uint32_t (*ranges)[2], uint32_t n, uint32_t cp)
     return low < n && ranges[low][0] <= cp;
 }
 
-bool qn_unicode_is_cased(uint32_t cp) { return is_in(qn_unicode_cased, qn_unicode_n_cased, cp); }
+bool qn_unicode_is_cased(uint32_t cp)
+{
+    return is_in(qn_unicode_cased, qn_unicode_n_cased, cp);
+}
 
 bool qn_unicode_is_case_ignorable(uint32_t cp)
 {

@@ -20,7 +20,10 @@ static uint32_t doubts_of(qn_norm form)
     }
 }
 
-uint8_t qn_unicode_combining_class(uint32_t cp) { return (uint8_t)qn_norm_word(cp); }
+uint8_t qn_unicode_combining_class(uint32_t cp)
+{
+    return (uint8_t)qn_norm_word(cp);
+}
 
 /* Length of the ASCII text at s, seen by eights. */
 static size_t ascii_prefix(const char *s, size_t n)
@@ -71,7 +74,10 @@ static size_t prefix(uint32_t doubts, const char *s, size_t n)
     return n;
 }
 
-size_t qn_norm_prefix(qn_norm form, const char *s, size_t n) { return prefix(doubts_of(form), s, n); }
+size_t qn_norm_prefix(qn_norm form, const char *s, size_t n)
+{
+    return prefix(doubts_of(form), s, n);
+}
 
 static void put(uint32_t cp, qn_buf *out)
 {

@@ -21,7 +21,8 @@ typedef struct qn_norm_run { /* a stretch that is normalised by itself */
 static inline uint32_t qn_norm_word(uint32_t cp)
 {
     uint32_t block = cp / QN_NORM_BLOCK;
-    return block < qn_unicode_n_norm_index ? qn_unicode_norm_words[qn_unicode_norm_index[block]][cp % QN_NORM_BLOCK] : 0;
+    return block < qn_unicode_n_norm_index ? qn_unicode_norm_words[qn_unicode_norm_index[block]][cp % QN_NORM_BLOCK]
+                                           : 0;
 }
 
 /* Appends what cp decomposes into, with classes. QN_ENOMEM. */

@@ -6,9 +6,14 @@
 #include "base/checked.h"
 
 enum { /* Hangul syllables: leading consonant, vowel, and perhaps a trailing consonant */
-    S_BASE = 0xAC00, L_BASE = 0x1100, V_BASE = 0x1161, T_BASE = 0x11A7,
-    N_L = 19, N_V = 21, N_T = 28, /* T_BASE itself means that there is no trailing one */
-    N_S = N_L * N_V * N_T,
+       S_BASE = 0xAC00,
+       L_BASE = 0x1100,
+       V_BASE = 0x1161,
+       T_BASE = 0x11A7,
+       N_L = 19,
+       N_V = 21,
+       N_T = 28, /* T_BASE itself means that there is no trailing one */
+       N_S = N_L * N_V * N_T,
 };
 
 #define SMALL_RUN 24 /* marks that are ordered by insertion; longer runs are counted by class */
@@ -26,8 +31,8 @@ static qn_status reserve(qn_norm_run *run, size_t extra)
     while (cap < need) {
         cap += cap / 2;
     }
-    uint32_t *items = qn_mul_size(cap, sizeof(*items), &bytes) ? qn_realloc(run->budget, "unicode", run->items, bytes)
-                                                                : NULL;
+    uint32_t *items =
+        qn_mul_size(cap, sizeof(*items), &bytes) ? qn_realloc(run->budget, "unicode", run->items, bytes) : NULL;
     if (items == NULL) {
         return QN_ENOMEM;
     }
@@ -36,7 +41,10 @@ static qn_status reserve(qn_norm_run *run, size_t extra)
     return QN_OK;
 }
 
-static uint32_t with_class(uint32_t cp) { return cp | (qn_norm_word(cp) & 0xFF) << QN_NORM_CLASS_SHIFT; }
+static uint32_t with_class(uint32_t cp)
+{
+    return cp | (qn_norm_word(cp) & 0xFF) << QN_NORM_CLASS_SHIFT;
+}
 
 /* The entry of cp in a table of decompositions, or 0: no entry is 0. */
 static uint32_t find(const uint32_t (*entries)[2], uint32_t n, uint32_t cp)
@@ -97,7 +105,7 @@ static void sort_by_counting(uint32_t *marks, size_t n, uint32_t *spare)
     for (size_t i = 0; i < n; i++) {
         place[(marks[i] >> QN_NORM_CLASS_SHIFT) + 1]++;
     }
-    for (size_t class = 1; class < 257; class++) {
+    for (size_t class = 1; class < 257; class ++) {
         place[class] += place[class - 1];
     }
     for (size_t i = 0; i < n; i++) {

@@ -79,10 +79,16 @@ void qn_charsmap_free(qn_charsmap *m)
 }
 
 /* Where the children of the node at `index` lie, by XOR with a byte. */
-static uint32_t below(uint32_t index, uint32_t unit) { return index ^ (unit >> 10) << ((unit & 1u << 9) >> 6); }
+static uint32_t below(uint32_t index, uint32_t unit)
+{
+    return index ^ (unit >> 10) << ((unit & 1u << 9) >> 6);
+}
 
 /* A label without the bit that tells a value from a node: for a value this is no byte. */
-static uint32_t label(uint32_t unit) { return unit & (1u << 31 | 0xFF); }
+static uint32_t label(uint32_t unit)
+{
+    return unit & (1u << 31 | 0xFF);
+}
 
 size_t qn_charsmap_match(const qn_charsmap *m, const char *s, size_t n, qn_str *to)
 {

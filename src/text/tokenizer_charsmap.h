@@ -8,7 +8,7 @@
 typedef struct qn_charsmap {
     uint32_t *units; /* a double array: each unit is a node of a tree of bytes, or the value below one; NULL: no map */
     uint32_t n_units;
-    char *strings; /* replacements, each ended by a NUL */
+    char *strings;      /* replacements, each ended by a NUL */
     uint32_t n_strings; /* bytes */
 } qn_charsmap;
 

@@ -35,7 +35,8 @@ static void copy(bool lowercase, bool unaccented, const char *text, size_t n, qn
 
 /* One step: what make() appends for *text becomes *text. run->normal holds the last one's result, and gives its memory
  * for the next. */
-static qn_status step(qn_encode_run *run, qn_str *text, qn_status (*make)(const qn_tokenizer *t, qn_str text, qn_buf *out))
+static qn_status step(qn_encode_run *run, qn_str *text,
+                      qn_status (*make)(const qn_tokenizer *t, qn_str text, qn_buf *out))
 {
     qn_buf out;
     qn_buf_init(&out, run->t->budget, QN_TOKENIZER_OWNER, run->normal.max);

@@ -1,6 +1,5 @@
-/* A tree of bytes over the spellings of tokens, for algorithms that look for all tokens that begin at a place of a text.
- * The children of a node lie beside each other, sorted.
- * SPDX-License-Identifier: MIT */
+/* A tree of bytes over the spellings of tokens, for algorithms that look for all tokens that begin at a place of a
+ * text. The children of a node lie beside each other, sorted. SPDX-License-Identifier: MIT */
 #ifndef QN_TEXT_TOKENIZER_TRIE_H
 #define QN_TEXT_TOKENIZER_TRIE_H
 

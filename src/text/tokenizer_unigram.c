@@ -18,16 +18,16 @@
 #define NOWHERE UINT32_MAX
 
 typedef struct place { /* between two bytes of a part of the text */
-    float score;    /* of the best way that leads here */
-    uint32_t start; /* where its last piece begins; NOWHERE: no way leads here */
-    int32_t id;     /* of that piece; QN_NO_ID: an unknown character */
+    float score;       /* of the best way that leads here */
+    uint32_t start;    /* where its last piece begins; NOWHERE: no way leads here */
+    int32_t id;        /* of that piece; QN_NO_ID: an unknown character */
 } place;
 
 typedef struct lattice {
     place *places;
     size_t cap;
-    float score;         /* of the text so far */
-    bool after_unknown;  /* the last token is the unknown one */
+    float score;        /* of the text so far */
+    bool after_unknown; /* the last token is the unknown one */
 } lattice;
 
 static void unload(qn_tokenizer *t)
@@ -113,7 +113,10 @@ static qn_status load(qn_tokenizer *t, const qn_gguf *g, qn_error *err)
 }
 
 /* Bytes of the character that begins with this one, as far as that one can tell. */
-static uint32_t char_len(uint8_t lead) { return lead < 0xC0 ? 1 : lead < 0xE0 ? 2 : lead < 0xF0 ? 3 : 4; }
+static uint32_t char_len(uint8_t lead)
+{
+    return lead < 0xC0 ? 1 : lead < 0xE0 ? 2 : lead < 0xF0 ? 3 : 4;
+}
 
 /* Room for the places of n bytes, with no way to any but the first. */
 static qn_status clear(qn_encode_run *run, lattice *l, uint32_t n)

@@ -8,12 +8,12 @@
 #include "text/tokenizer_trie.h"
 
 typedef struct qn_unigram {
-    qn_trie pieces; /* of normal tokens */
-    float *scores;  /* per token */
-    float unknown;  /* the score of a character that no token spells */
-    bool prefix;    /* a space goes before a text */
-    bool squeezes;  /* runs of spaces become one, those at either end none */
-    bool has_bytes; /* unknown characters are spelled in byte tokens */
+    qn_trie pieces;         /* of normal tokens */
+    float *scores;          /* per token */
+    float unknown;          /* the score of a character that no token spells */
+    bool prefix;            /* a space goes before a text */
+    bool squeezes;          /* runs of spaces become one, those at either end none */
+    bool has_bytes;         /* unknown characters are spelled in byte tokens */
     bool before_space[256]; /* some token has this byte and then a space: the text is not cut between the two */
     qn_charsmap map;
 } qn_unigram;

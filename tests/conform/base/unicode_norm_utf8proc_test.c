@@ -164,8 +164,8 @@ static void random_text(void **state)
         }
         for (qn_norm form = QN_NORM_NFC; form <= QN_NORM_NFKD; form++) {
             utf8proc_uint8_t *expected = NULL;
-            utf8proc_ssize_t n = utf8proc_map((const utf8proc_uint8_t *)text.data, (utf8proc_ssize_t)text.len, &expected,
-                                              options[form]);
+            utf8proc_ssize_t n =
+                utf8proc_map((const utf8proc_uint8_t *)text.data, (utf8proc_ssize_t)text.len, &expected, options[form]);
             assert_true(n >= 0);
             qn_buf view = {.data = (char *)expected, .len = (size_t)n};
             assert_form(form, &text, &view, "random text\n");

@@ -20,7 +20,8 @@ static void simple_case(void **state)
     static const struct {
         unsigned (*ours)(uint32_t cp, uint32_t out[QN_UNICODE_MAX_CASE]);
         utf8proc_int32_t (*theirs)(utf8proc_int32_t cp);
-    } maps[] = {{qn_unicode_lower, utf8proc_tolower}, {qn_unicode_upper, utf8proc_toupper},
+    } maps[] = {{qn_unicode_lower, utf8proc_tolower},
+                {qn_unicode_upper, utf8proc_toupper},
                 {qn_unicode_title, utf8proc_totitle}};
     unsigned n_compared = 0;
     for (uint32_t cp = 0; cp < QN_UNICODE_END; cp++) {

@@ -54,10 +54,13 @@ static void write_vocabs(const char *folder)
 int main(int argc, char **argv)
 {
     /* The first byte chooses the vocabulary. */
-    static const char *const texts[] = {
-        "\x01hello <tool> <|end|> aaaa  bc's 12345", "\x03 e\u0301 \uD558\u11AB a\u0323\u0307 <|end|>\u0338",
-        "\x04 a<s>b</s> hello\xE2\x96\x81", "\x05Hello, caf\u00E9 [MASK] \u4E2D\u6587\u0301", "\x06 hello abc\u6587 <tool> x",
-        "\x07 ABBC\t\x01 e\u0301  <tool> </s>", "\x08hello w\r\n\u00E9it's"};
+    static const char *const texts[] = {"\x01hello <tool> <|end|> aaaa  bc's 12345",
+                                        "\x03 e\u0301 \uD558\u11AB a\u0323\u0307 <|end|>\u0338",
+                                        "\x04 a<s>b</s> hello\xE2\x96\x81",
+                                        "\x05Hello, caf\u00E9 [MASK] \u4E2D\u6587\u0301",
+                                        "\x06 hello abc\u6587 <tool> x",
+                                        "\x07 ABBC\t\x01 e\u0301  <tool> </s>",
+                                        "\x08hello w\r\n\u00E9it's"};
     if (argc != 2) {
         fprintf(stderr, "usage: text_corpus FOLDER\n");
         return 2;

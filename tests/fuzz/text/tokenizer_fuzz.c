@@ -18,8 +18,8 @@ static void plain_keys(qn_gguf_writer *w, void *ctx)
 /* A map that makes text longer, shorter, and of spaces. */
 static void map_keys(qn_gguf_writer *w, void *ctx)
 {
-    static const small_rule rules[] = {{"\x01", ""}, {"\t", " "}, {"A", "a"}, {"BB", " c "}, {"C", "hello hello hello"},
-                                       {"e\u0301", "\u00E9"}};
+    static const small_rule rules[] = {
+        {"\x01", ""}, {"\t", " "}, {"A", "a"}, {"BB", " c "}, {"C", "hello hello hello"}, {"e\u0301", "\u00E9"}};
     static small_charsmap map;
     (void)ctx;
     qn_small_charsmap(&map, rules, sizeof(rules) / sizeof(rules[0]));
@@ -33,10 +33,22 @@ static void make_bpe(small_vocab *v, const char *pre)
     v->pre = pre;
 }
 
-static void make_gpt2(small_vocab *v) { make_bpe(v, "gpt-2"); }
-static void make_llama_bpe(small_vocab *v) { make_bpe(v, "llama-bpe"); }
-static void make_deepseek(small_vocab *v) { make_bpe(v, "deepseek-coder"); }
-static void make_qwen2(small_vocab *v) { make_bpe(v, "qwen2"); }
+static void make_gpt2(small_vocab *v)
+{
+    make_bpe(v, "gpt-2");
+}
+static void make_llama_bpe(small_vocab *v)
+{
+    make_bpe(v, "llama-bpe");
+}
+static void make_deepseek(small_vocab *v)
+{
+    make_bpe(v, "deepseek-coder");
+}
+static void make_qwen2(small_vocab *v)
+{
+    make_bpe(v, "qwen2");
+}
 
 static void make_unigram(small_vocab *v)
 {
@@ -54,9 +66,9 @@ static const struct {
     void (*make)(small_vocab *v);
     promise promise;
 } kinds[] = {
-    {make_gpt2, SAME_TEXT},      {make_llama_bpe, SAME_TEXT}, {make_deepseek, SAME_TEXT},
-    {make_qwen2, SAME_IN_NFC},   {qn_small_spm, SAME_TEXT},   {qn_small_wpm, WORDS_ONLY},
-    {make_unigram, WORDS_ONLY},  {make_mapped_unigram, WORDS_ONLY}, {qn_small_rwkv, SAME_TEXT},
+    {make_gpt2, SAME_TEXT},     {make_llama_bpe, SAME_TEXT},       {make_deepseek, SAME_TEXT},
+    {make_qwen2, SAME_IN_NFC},  {qn_small_spm, SAME_TEXT},         {qn_small_wpm, WORDS_ONLY},
+    {make_unigram, WORDS_ONLY}, {make_mapped_unigram, WORDS_ONLY}, {qn_small_rwkv, SAME_TEXT},
 };
 #define N_KINDS (sizeof(kinds) / sizeof(kinds[0]))
 

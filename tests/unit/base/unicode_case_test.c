@@ -17,9 +17,10 @@ static void lower(void **state)
 {
     (void)state;
     static const uint32_t pairs[][2] = {
-        {'A', 'a'}, {'Z', 'z'}, {'a', 'a'}, {'1', '1'}, {'@', '@'}, {'[', '['}, {0xC0, 0xE0}, {0xD7, 0xD7},
-        {0x178, 0xFF}, {0x100, 0x101}, {0x101, 0x101}, {0x1C4, 0x1C6}, {0x1C5, 0x1C6}, {0x3A3, 0x3C3},
-        {0x410, 0x430}, {0x1E9E, 0xDF}, {0x2126, 0x3C9}, {0x212A, 'k'}, {0x10A0, 0x2D00}, {0x1F88, 0x1F80},
+        {'A', 'a'},         {'Z', 'z'},         {'a', 'a'},       {'1', '1'},           {'@', '@'},
+        {'[', '['},         {0xC0, 0xE0},       {0xD7, 0xD7},     {0x178, 0xFF},        {0x100, 0x101},
+        {0x101, 0x101},     {0x1C4, 0x1C6},     {0x1C5, 0x1C6},   {0x3A3, 0x3C3},       {0x410, 0x430},
+        {0x1E9E, 0xDF},     {0x2126, 0x3C9},    {0x212A, 'k'},    {0x10A0, 0x2D00},     {0x1F88, 0x1F80},
         {0x10400, 0x10428}, {0x1E921, 0x1E943}, {0x4E00, 0x4E00}, {0x10FFFF, 0x10FFFF}, {UINT32_MAX, UINT32_MAX},
     };
     for (size_t i = 0; i < sizeof(pairs) / sizeof(pairs[0]); i++) {
@@ -32,9 +33,9 @@ static void upper(void **state)
 {
     (void)state;
     static const uint32_t pairs[][2] = {
-        {'a', 'A'}, {'z', 'Z'}, {'A', 'A'}, {'{', '{'}, {0xB5, 0x39C}, {0xFF, 0x178}, {0x131, 'I'}, {0x17F, 'S'},
-        {0x1C5, 0x1C4}, {0x3C2, 0x3A3}, {0x10D0, 0x1C90}, {0x10FF, 0x1CBF}, {0x1C81, 0x414}, {0xAB70, 0x13A0},
-        {0x345, 0x399}, {0xA64B, 0xA64A}, {0x4E00, 0x4E00}, {UINT32_MAX, UINT32_MAX},
+        {'a', 'A'},      {'z', 'Z'},       {'A', 'A'},     {'{', '{'},       {0xB5, 0x39C},    {0xFF, 0x178},
+        {0x131, 'I'},    {0x17F, 'S'},     {0x1C5, 0x1C4}, {0x3C2, 0x3A3},   {0x10D0, 0x1C90}, {0x10FF, 0x1CBF},
+        {0x1C81, 0x414}, {0xAB70, 0x13A0}, {0x345, 0x399}, {0xA64B, 0xA64A}, {0x4E00, 0x4E00}, {UINT32_MAX, UINT32_MAX},
     };
     for (size_t i = 0; i < sizeof(pairs) / sizeof(pairs[0]); i++) {
         assert_maps(qn_unicode_upper, pairs[i][0], 1, pairs[i][1], 0, 0);
@@ -52,8 +53,8 @@ static void title(void **state)
 {
     (void)state;
     static const uint32_t pairs[][2] = {
-        {'a', 'A'}, {'A', 'A'}, {0x1C4, 0x1C5}, {0x1C5, 0x1C5}, {0x1C6, 0x1C5}, {0x1F2, 0x1F2}, {0x10D0, 0x10D0},
-        {0x1F80, 0x1F88}, {0x1F88, 0x1F88}, {0x1FB3, 0x1FBC}, {0x430, 0x410}, {0x3042, 0x3042},
+        {'a', 'A'},       {'A', 'A'},       {0x1C4, 0x1C5},   {0x1C5, 0x1C5},   {0x1C6, 0x1C5}, {0x1F2, 0x1F2},
+        {0x10D0, 0x10D0}, {0x1F80, 0x1F88}, {0x1F88, 0x1F88}, {0x1FB3, 0x1FBC}, {0x430, 0x410}, {0x3042, 0x3042},
     };
     for (size_t i = 0; i < sizeof(pairs) / sizeof(pairs[0]); i++) {
         assert_maps(qn_unicode_title, pairs[i][0], 1, pairs[i][1], 0, 0);
@@ -105,8 +106,10 @@ static void every_code_point_maps_to_some(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(lower),      cmocka_unit_test(upper),
-        cmocka_unit_test(title),      cmocka_unit_test(properties),
+        cmocka_unit_test(lower),
+        cmocka_unit_test(upper),
+        cmocka_unit_test(title),
+        cmocka_unit_test(properties),
         cmocka_unit_test(every_code_point_maps_to_some),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

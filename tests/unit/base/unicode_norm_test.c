@@ -27,23 +27,25 @@ static void known_texts(void **state)
         {"plain text, of more than eight bytes", {NULL, NULL, NULL, NULL}},
         {"\u00E9", {NULL, "e\u0301", NULL, "e\u0301"}},
         {"e\u0301", {"\u00E9", NULL, "\u00E9", NULL}},
-        {"a longer text with e\u0301 in it", {"a longer text with \u00E9 in it", NULL, "a longer text with \u00E9 in it",
-                                             NULL}},
-        {"\u212B", {"\u00C5", "A\u030A", "\u00C5", "A\u030A"}},              /* a singleton is never composed back */
+        {"a longer text with e\u0301 in it",
+         {"a longer text with \u00E9 in it", NULL, "a longer text with \u00E9 in it", NULL}},
+        {"\u212B", {"\u00C5", "A\u030A", "\u00C5", "A\u030A"}}, /* a singleton is never composed back */
         {"\u0958", {"\u0915\u093C", "\u0915\u093C", "\u0915\u093C", "\u0915\u093C"}}, /* an excluded composition */
         {"\uFB01x\u00B2", {NULL, NULL, "fix2", "fix2"}},
         {"\u1E9B\u0323", {NULL, "\u017F\u0323\u0307", "\u1E69", "s\u0323\u0307"}},
         {"q\u0307\u0323", {"q\u0323\u0307", "q\u0323\u0307", "q\u0323\u0307", "q\u0323\u0307"}}, /* only ordered */
         {"\u0307\u0323", {"\u0323\u0307", "\u0323\u0307", "\u0323\u0307", "\u0323\u0307"}},      /* no starter at all */
-        {"a\u0315\u0300\u05AE\u0301b", {"\u00E0\u05AE\u0301\u0315b", "a\u05AE\u0300\u0301\u0315b",
-                                        "\u00E0\u05AE\u0301\u0315b", "a\u05AE\u0300\u0301\u0315b"}},
+        {"a\u0315\u0300\u05AE\u0301b",
+         {"\u00E0\u05AE\u0301\u0315b", "a\u05AE\u0300\u0301\u0315b", "\u00E0\u05AE\u0301\u0315b",
+          "a\u05AE\u0300\u0301\u0315b"}},
         {"\uD55C\uAE00", {NULL, "\u1112\u1161\u11AB\u1100\u1173\u11AF", NULL, "\u1112\u1161\u11AB\u1100\u1173\u11AF"}},
         {"\u1112\u1161\u11AB\u1100\u1173\u11AF", {"\uD55C\uAE00", NULL, "\uD55C\uAE00", NULL}},
-        {"\uD558\u11AB\u11AB", {"\uD55C\u11AB", "\u1112\u1161\u11AB\u11AB", "\uD55C\u11AB", "\u1112\u1161\u11AB\u11AB"}},
+        {"\uD558\u11AB\u11AB",
+         {"\uD55C\u11AB", "\u1112\u1161\u11AB\u11AB", "\uD55C\u11AB", "\u1112\u1161\u11AB\u11AB"}},
         {"\uFF21\u3000\u3392", {NULL, NULL, "A MHz", "A MHz"}},
         {"\uF900\U0002F800", {"\u8C48\u4E3D", "\u8C48\u4E3D", "\u8C48\u4E3D", "\u8C48\u4E3D"}},
-        {"\U0001D15E", {"\U0001D157\U0001D165", "\U0001D157\U0001D165", "\U0001D157\U0001D165",
-                        "\U0001D157\U0001D165"}},
+        {"\U0001D15E",
+         {"\U0001D157\U0001D165", "\U0001D157\U0001D165", "\U0001D157\U0001D165", "\U0001D157\U0001D165"}},
         {"\U00011099\U000110BA", {"\U0001109A", NULL, "\U0001109A", NULL}},
     };
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
@@ -61,7 +63,8 @@ static void known_texts(void **state)
 static void invalid_bytes_stay(void **state)
 {
     (void)state;
-    static const char text[] = "e\xFF\xCC\x81\xCC" "e\xCC\x81\xED\xA0\x80\0e\xCC"; /* no mark crosses the FF */
+    static const char text[] = "e\xFF\xCC\x81\xCC"
+                               "e\xCC\x81\xED\xA0\x80\0e\xCC"; /* no mark crosses the FF */
     static const char nfc[] = "e\xFF\xCC\x81\xCC\xC3\xA9\xED\xA0\x80\0e\xCC";
     assert_form(QN_NORM_NFC, text, sizeof(text) - 1, nfc, sizeof(nfc) - 1);
     assert_form(QN_NORM_NFD, text, sizeof(text) - 1, text, sizeof(text) - 1);
@@ -76,10 +79,17 @@ static void prefixes(void **state)
         const char *text;
         size_t expected;
     } cases[] = {
-        {QN_NORM_NFC, "", 0},        {QN_NORM_NFC, "abc", 3},           {QN_NORM_NFC, "abce\u0301", 3},
-        {QN_NORM_NFC, "\u00E9", 2},  {QN_NORM_NFD, "ab\u00E9", 1},      {QN_NORM_NFC, "\u4E2D\u6587", 6},
-        {QN_NORM_NFKC, "a\uFF21", 0}, {QN_NORM_NFC, "a\u0323\u0307", 0}, {QN_NORM_NFD, "ab\u0323\u0307", 6},
-        {QN_NORM_NFD, "ab\u0307\u0323", 1}, {QN_NORM_NFC, "\xFF\u0301", 1},
+        {QN_NORM_NFC, "", 0},
+        {QN_NORM_NFC, "abc", 3},
+        {QN_NORM_NFC, "abce\u0301", 3},
+        {QN_NORM_NFC, "\u00E9", 2},
+        {QN_NORM_NFD, "ab\u00E9", 1},
+        {QN_NORM_NFC, "\u4E2D\u6587", 6},
+        {QN_NORM_NFKC, "a\uFF21", 0},
+        {QN_NORM_NFC, "a\u0323\u0307", 0},
+        {QN_NORM_NFD, "ab\u0323\u0307", 6},
+        {QN_NORM_NFD, "ab\u0307\u0323", 1},
+        {QN_NORM_NFC, "\xFF\u0301", 1},
     };
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         assert_int_equal(qn_norm_prefix(cases[i].form, cases[i].text, strlen(cases[i].text)), cases[i].expected);
@@ -88,10 +98,11 @@ static void prefixes(void **state)
 
 static size_t random_text(qn_random *r, char *s, size_t n_chars)
 {
-    static const char *const parts[] = {
-        "a", "e", "A", "\u0301", "\u0323", "\u0307", "\u05AE", "\u0315", "\u00E9", "\u1E69", "\u1112", "\u1161",
-        "\u11AB", "\uD558", "\uD55C", "\u0344", "\u0F73", "\u0F71", "\u0F72", "\u09C7", "\u09BE", "\uFB01", "\u3000",
-        "\uFDFA", "\u3099", "\u304B", "\xFF", "\xE2\x96", "\U0001D15E", " text in ascii "};
+    static const char *const parts[] = {"a",      "e",      "A",      "\u0301",   "\u0323",     "\u0307",
+                                        "\u05AE", "\u0315", "\u00E9", "\u1E69",   "\u1112",     "\u1161",
+                                        "\u11AB", "\uD558", "\uD55C", "\u0344",   "\u0F73",     "\u0F71",
+                                        "\u0F72", "\u09C7", "\u09BE", "\uFB01",   "\u3000",     "\uFDFA",
+                                        "\u3099", "\u304B", "\xFF",   "\xE2\x96", "\U0001D15E", " text in ascii "};
     size_t n = 0;
     for (size_t i = 0; i < n_chars; i++) {
         const char *part = parts[qn_random_below(r, sizeof(parts) / sizeof(parts[0]))];

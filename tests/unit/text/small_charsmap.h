@@ -24,8 +24,8 @@ typedef struct small_rule {
     const char *from, *to;
 } small_rule;
 
-/* Places the children of the node at `index`, which `depth` bytes of the rules in [first, last) lead to; these are sorted
- * by their bytes. */
+/* Places the children of the node at `index`, which `depth` bytes of the rules in [first, last) lead to; these are
+ * sorted by their bytes. */
 static inline void qn_small_place(small_charsmap *m, uint32_t index, const small_rule *rules, size_t first, size_t last,
                                   size_t depth)
 {

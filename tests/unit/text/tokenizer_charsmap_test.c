@@ -38,7 +38,8 @@ static void assert_match(const qn_charsmap *m, const char *text, size_t len, con
 static void matches(void **state)
 {
     (void)state;
-    static const small_rule rules[] = {{"a", "x"}, {"abc", "yy"}, {"abd", ""}, {"b", "a long replacement"}, {"\xFF", "z"}};
+    static const small_rule rules[] = {
+        {"a", "x"}, {"abc", "yy"}, {"abd", ""}, {"b", "a long replacement"}, {"\xFF", "z"}};
     static small_charsmap small;
     qn_charsmap m;
     qn_small_charsmap(&small, rules, 5);
@@ -72,12 +73,12 @@ static void refused(void **state)
         const char *bytes;
         size_t n;
     } cases[] = {
-        {"\4", 1},                                  /* no size */
-        {"\0\0\0\0a", 5},                           /* no array */
-        {"\4\0\0\0\0\0\0", 7},                      /* the array is cut */
-        {"\5\0\0\0\0\0\0\0\0\0", 10},               /* not a whole number of units */
-        {"\xFC\xFF\xFF\xFF\0\0\0\0", 8},            /* larger than any file */
-        {"\4\0\0\0\0\0\0\0abc", 11},                /* a replacement without an end */
+        {"\4", 1},                       /* no size */
+        {"\0\0\0\0a", 5},                /* no array */
+        {"\4\0\0\0\0\0\0", 7},           /* the array is cut */
+        {"\5\0\0\0\0\0\0\0\0\0", 10},    /* not a whole number of units */
+        {"\xFC\xFF\xFF\xFF\0\0\0\0", 8}, /* larger than any file */
+        {"\4\0\0\0\0\0\0\0abc", 11},     /* a replacement without an end */
     };
     qn_charsmap m;
     uint64_t live = qn_alloc_live();
@@ -101,7 +102,7 @@ static void a_circle(void **state)
 {
     (void)state;
     uint32_t units[256] = {0};
-    units[0] = 'a' << 10;             /* 'a' leads to 0 ^ 'a' ^ 'a' ... */
+    units[0] = 'a' << 10; /* 'a' leads to 0 ^ 'a' ^ 'a' ... */
     units[0] |= 'a';
     units['a'] = (uint32_t)'a' | 'a' << 10;
     uint8_t bytes[4 + sizeof(units) + 1] = {0};

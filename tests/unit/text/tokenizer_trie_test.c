@@ -23,7 +23,8 @@ static int32_t walk(const qn_trie *t, const char *s, size_t n)
 static void few_spellings(void **state)
 {
     (void)state;
-    qn_trie_item items[] = {{"abc", 3, 0}, {"ab", 2, 1}, {"", 0, 2}, {"b", 1, 3}, {"abc", 3, 4}, {"\0\xFF", 2, 5}, {"abd", 3, 6}};
+    qn_trie_item items[] = {{"abc", 3, 0}, {"ab", 2, 1},     {"", 0, 2},   {"b", 1, 3},
+                            {"abc", 3, 4}, {"\0\xFF", 2, 5}, {"abd", 3, 6}};
     qn_trie t;
     assert_int_equal(qn_trie_open(items, 7, NULL, &t), QN_OK);
     assert_int_equal(walk(&t, "abc", 3), 0);

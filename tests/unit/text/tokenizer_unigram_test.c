@@ -60,11 +60,17 @@ static void unknown_characters(void **state)
     assert_pieces(o.t, "a\u6587x", "a <unk>"); /* neighbours are one */
     assert_pieces(o.t, "xaxxa", "<unk> a <unk> a");
     assert_pieces(o.t, "\u6587 \u6587", "<unk> \u2581 <unk>");
-    qn_small_assert_pieces(o.t, "\xFF\xE4" "a\0", 4, 0, "<unk> a <unk>");
+    qn_small_assert_pieces(o.t,
+                           "\xFF\xE4"
+                           "a\0",
+                           4, 0, "<unk> a <unk>");
     qn_small_close(o);
     o = open_with(&(options){0, 0, NULL}, true);
     assert_pieces(o.t, "a\u6587", "a <0xE6> <0x96> <0x87>");
-    qn_small_assert_pieces(o.t, "\xFF" "a", 2, 0, "<0xEF> <0xBF> <0xBD> a"); /* a byte that is no UTF-8 is U+FFFD */
+    qn_small_assert_pieces(o.t,
+                           "\xFF"
+                           "a",
+                           2, 0, "<0xEF> <0xBF> <0xBD> a"); /* a byte that is no UTF-8 is U+FFFD */
     qn_small_close(o);
 }
 
@@ -99,13 +105,16 @@ static void spaces(void **state)
 static void mapped_characters(void **state)
 {
     (void)state;
-    static const small_rule rules[] = {{"\x01", ""},       {"\t", " "},          {"A", "a"}, {"B", "b"}, {"BB", "c"},
-                                       {"e\u0301", "\u00E9"}, {"\u3000", " "}, {"\uFB00", "a b"}};
+    static const small_rule rules[] = {{"\x01", ""}, {"\t", " "},           {"A", "a"},      {"B", "b"},
+                                       {"BB", "c"},  {"e\u0301", "\u00E9"}, {"\u3000", " "}, {"\uFB00", "a b"}};
     static small_charsmap map;
     qn_small_charsmap(&map, rules, sizeof(rules) / sizeof(rules[0]));
     small_opened o = open_with(&(options){1, 1, &map}, false);
     assert_pieces(o.t, "ABBB", "\u2581 a c b"); /* the longest sequence counts */
-    assert_pieces(o.t, "a\x01" "b", "\u2581 ab");
+    assert_pieces(o.t,
+                  "a\x01"
+                  "b",
+                  "\u2581 ab");
     assert_pieces(o.t, "\x01", "");
     assert_pieces(o.t, "\t\u3000a\tb\u3000\t", "\u2581 a \u2581 b");
     assert_pieces(o.t, "e\u0301", "\u2581 \u00E9");
@@ -224,9 +233,11 @@ static void memory_fails(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(best_way),          cmocka_unit_test(unknown_characters), cmocka_unit_test(spaces),
-        cmocka_unit_test(mapped_characters), cmocka_unit_test(special_tokens),     cmocka_unit_test(what_comes_back),
-        cmocka_unit_test(no_way_is_better),  cmocka_unit_test(lies),               cmocka_unit_test(memory_fails),
+        cmocka_unit_test(best_way),         cmocka_unit_test(unknown_characters),
+        cmocka_unit_test(spaces),           cmocka_unit_test(mapped_characters),
+        cmocka_unit_test(special_tokens),   cmocka_unit_test(what_comes_back),
+        cmocka_unit_test(no_way_is_better), cmocka_unit_test(lies),
+        cmocka_unit_test(memory_fails),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

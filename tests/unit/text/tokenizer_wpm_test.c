@@ -149,7 +149,8 @@ static void what_comes_back(void **state)
     (void)state;
     static const struct {
         const char *text, *expected;
-    } cases[] = {{"hello", "hello"}, {"  Hellos,\n\nCAF\u00C9", "hellos , cafe"}, {"a [MASK] b", "a[MASK]b"}, {"heo", "[UNK]"}};
+    } cases[] = {
+        {"hello", "hello"}, {"  Hellos,\n\nCAF\u00C9", "hellos , cafe"}, {"a [MASK] b", "a[MASK]b"}, {"heo", "[UNK]"}};
     static small_vocab v;
     qn_small_wpm(&v);
     small_opened o = qn_small_open(&v);
@@ -191,9 +192,11 @@ static void memory_fails(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(words_and_pieces), cmocka_unit_test(marks_in_the_text), cmocka_unit_test(normalization),
-        cmocka_unit_test(cased),            cmocka_unit_test(over_long_words),   cmocka_unit_test(special_tokens),
-        cmocka_unit_test(what_comes_back),  cmocka_unit_test(lies),              cmocka_unit_test(memory_fails),
+        cmocka_unit_test(words_and_pieces), cmocka_unit_test(marks_in_the_text),
+        cmocka_unit_test(normalization),    cmocka_unit_test(cased),
+        cmocka_unit_test(over_long_words),  cmocka_unit_test(special_tokens),
+        cmocka_unit_test(what_comes_back),  cmocka_unit_test(lies),
+        cmocka_unit_test(memory_fails),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
