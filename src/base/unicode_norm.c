@@ -61,14 +61,14 @@ static size_t prefix(uint32_t doubts, const char *s, size_t n)
             before = 0;
             continue;
         }
-        uint32_t word = qn_norm_word(cp), class = word & 0xFF;
-        if ((word & doubts) != 0 || (class != 0 && class < before)) {
+        uint32_t word = qn_norm_word(cp), order = word & 0xFF;
+        if ((word & doubts) != 0 || (order != 0 && order < before)) {
             return safe;
         }
-        if (class == 0) {
+        if (order == 0) {
             safe = at;
         }
-        before = class;
+        before = order;
         at += len;
     }
     return n;

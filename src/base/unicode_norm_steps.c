@@ -5,15 +5,16 @@
 
 #include "base/checked.h"
 
-enum { /* Hangul syllables: leading consonant, vowel, and perhaps a trailing consonant */
-       S_BASE = 0xAC00,
-       L_BASE = 0x1100,
-       V_BASE = 0x1161,
-       T_BASE = 0x11A7,
-       N_L = 19,
-       N_V = 21,
-       N_T = 28, /* T_BASE itself means that there is no trailing one */
-       N_S = N_L * N_V * N_T,
+/* Hangul syllables: leading consonant, vowel, and perhaps a trailing consonant. */
+enum {
+    S_BASE = 0xAC00,
+    L_BASE = 0x1100,
+    V_BASE = 0x1161,
+    T_BASE = 0x11A7,
+    N_L = 19,
+    N_V = 21,
+    N_T = 28, /* T_BASE itself means that there is no trailing one */
+    N_S = N_L * N_V * N_T,
 };
 
 #define SMALL_RUN 24 /* marks that are ordered by insertion; longer runs are counted by class */
@@ -105,8 +106,8 @@ static void sort_by_counting(uint32_t *marks, size_t n, uint32_t *spare)
     for (size_t i = 0; i < n; i++) {
         place[(marks[i] >> QN_NORM_CLASS_SHIFT) + 1]++;
     }
-    for (size_t class = 1; class < 257; class ++) {
-        place[class] += place[class - 1];
+    for (size_t order = 1; order < 257; order++) {
+        place[order] += place[order - 1];
     }
     for (size_t i = 0; i < n; i++) {
         spare[place[marks[i] >> QN_NORM_CLASS_SHIFT]++] = marks[i];
@@ -161,18 +162,18 @@ void qn_norm_compose(qn_norm_run *run)
     uint32_t *items = run->items;
     size_t kept = 0, starter = SIZE_MAX;
     for (size_t i = 0; i < run->n; i++) {
-        uint32_t class = items[i] >> QN_NORM_CLASS_SHIFT, cp = items[i] & QN_NORM_CODE_POINT;
+        uint32_t order = items[i] >> QN_NORM_CLASS_SHIFT, cp = items[i] & QN_NORM_CODE_POINT;
         if (starter != SIZE_MAX && (qn_norm_word(cp) & QN_NORM_MAYBE) != 0) {
             /* Blocked when a mark stands between that is of the same or a higher class; what is kept is in order, so
              * the last of it tells. */
-            bool blocked = kept - 1 > starter && items[kept - 1] >> QN_NORM_CLASS_SHIFT >= class;
+            bool blocked = kept - 1 > starter && items[kept - 1] >> QN_NORM_CLASS_SHIFT >= order;
             uint32_t composed = blocked ? 0 : compose_pair(items[starter], cp);
             if (composed != 0) {
                 items[starter] = composed; /* of class 0: no composition is a mark */
                 continue;
             }
         }
-        if (class == 0) {
+        if (order == 0) {
             starter = kept;
         }
         items[kept++] = items[i];
