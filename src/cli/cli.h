@@ -27,6 +27,8 @@ extern const size_t qn_n_verbs;
 const qn_verb *qn_verb_find(const char *name); /* NULL: none */
 
 int qn_verb_run(const qn_options *o);
+int qn_verb_chat(const qn_options *o);
+int qn_verb_template(const qn_options *o);
 int qn_verb_inspect(const qn_options *o);
 int qn_verb_tokenize(const qn_options *o);
 int qn_verb_bench(const qn_options *o);

@@ -10,6 +10,32 @@ const char *qn_ending_name(qn_ending e)
     return names[e];
 }
 
+static void warn_beyond_training(const char *verb, uint64_t n_ctx, const qn_model_info *info)
+{
+    if (n_ctx > info->n_ctx_train) {
+        fprintf(stderr, "quern %s: the model was trained for %u tokens; beyond them the text may be poor\n", verb,
+                (unsigned)info->n_ctx_train);
+    }
+}
+
+qn_status qn_generation_context(const char *verb, int64_t asked, size_t n_prompt, int64_t n_predict,
+                                const qn_model_info *info, uint32_t *out, qn_error *err)
+{
+    uint64_t n_ctx = (uint64_t)asked;
+    if (asked == 0) {
+        uint64_t roomy = n_prompt * 2 > 4096 ? n_prompt * 2 : 4096;
+        uint64_t needed = n_predict >= 0 ? n_prompt + (uint64_t)n_predict : roomy;
+        n_ctx = needed < info->n_ctx_train ? needed : info->n_ctx_train;
+    }
+    if (n_prompt > n_ctx) {
+        return qn_fail(err, QN_ERANGE, "the prompt has %zu tokens, the context holds %llu: raise --ctx-size", n_prompt,
+                       (unsigned long long)n_ctx);
+    }
+    warn_beyond_training(verb, n_ctx, info);
+    *out = (uint32_t)n_ctx;
+    return QN_OK;
+}
+
 qn_status qn_generation_open(qn_generation *g, qn_model *m, qn_sampling *sampling, uint32_t n_ctx, qn_error *err)
 {
     const qn_options *o = sampling->options;
@@ -49,16 +75,23 @@ static bool is_stopped(qn_generation *g)
     return false;
 }
 
-/* QN_OK with *ended set when the evaluation was stopped on request. */
+/* QN_OK with *ended set when the evaluation was stopped on request. A request that came too late for the text before
+ * this one stops a step too; then it is used up, and the rest goes on. */
 static qn_status evaluate(qn_generation *g, const int32_t *ids, size_t n, const float **logits, bool *ended,
                           qn_error *err)
 {
-    qn_status status = qn_seq_eval(g->seq, ids, n, logits, err);
-    if (status == QN_EABORTED && is_stopped(g)) {
-        *ended = true;
-        return QN_OK;
+    uint32_t begin = qn_seq_length(g->seq);
+    for (;;) {
+        uint32_t n_done = qn_seq_length(g->seq) - begin;
+        qn_status status = qn_seq_eval(g->seq, ids + n_done, n - n_done, logits, err);
+        if (status != QN_EABORTED) {
+            return status;
+        }
+        if (is_stopped(g)) {
+            *ended = true;
+            return QN_OK;
+        }
     }
-    return status;
 }
 
 static void show(qn_generation *g, const char *bytes, size_t n, bool *ended)
@@ -122,10 +155,12 @@ static qn_status decode(qn_generation *g, qn_stream *stream, const float *logits
 static qn_status generate(qn_generation *g, qn_stream *stream, const int32_t *prompt, size_t n, qn_error *err)
 {
     const float *logits = NULL;
-    bool ended = false;
+    bool ended = is_stopped(g);
     uint32_t n_before = qn_seq_length(g->seq);
     g->begin_ns = qn_clock_ns();
-    QN_TRY(evaluate(g, prompt, n, &logits, &ended, err));
+    if (!ended) {
+        QN_TRY(evaluate(g, prompt, n, &logits, &ended, err));
+    }
     uint64_t prefilled_ns = qn_clock_ns();
     g->timings.prefill_ns = prefilled_ns - g->begin_ns;
     g->timings.n_prefill = qn_seq_length(g->seq) - n_before;
@@ -156,4 +191,15 @@ qn_status qn_generate(qn_generation *g, const int32_t *prompt, size_t n, qn_erro
     qn_interrupt_target(NULL);
     qn_stream_close(stream);
     return status;
+}
+
+void qn_generation_tell_full(const qn_generation *g, const char *verb, const qn_model_info *info)
+{
+    fprintf(stderr, "quern %s: the text ends here because the context is full: it holds %u tokens. ", verb,
+            (unsigned)g->n_ctx);
+    if (g->n_ctx < info->n_ctx_train) {
+        fprintf(stderr, "Raise --ctx-size (the model was trained for %u).\n", (unsigned)info->n_ctx_train);
+    } else {
+        fprintf(stderr, "The model was trained for no more; with --ctx-size it can be tried.\n");
+    }
 }

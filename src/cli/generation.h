@@ -41,6 +41,12 @@ typedef struct qn_generation {
     uint64_t begin_ns;  /* when the prompt's first token went in */
 } qn_generation;
 
+/* How many tokens the context has to hold for a prompt of n_prompt tokens when `asked` are asked for (0: as many as are
+ * needed) and n_predict are to be made. Warns beyond what the model was trained for. QN_ERANGE: the prompt does not
+ * fit; err has both counts. */
+qn_status qn_generation_context(const char *verb, int64_t asked, size_t n_prompt, int64_t n_predict,
+                                const qn_model_info *info, uint32_t *out, qn_error *err);
+
 /* Opens session, sequence and sampler. n_ctx: of the session. On failure qn_generation_close() is still due. */
 qn_status qn_generation_open(qn_generation *g, qn_model *m, qn_sampling *sampling, uint32_t n_ctx, qn_error *err);
 void qn_generation_close(qn_generation *g);
@@ -48,5 +54,8 @@ void qn_generation_close(qn_generation *g);
 /* Appends prompt[0, n), n >= 1, to the sequence and makes text after it. Ctrl-C and the deadline (cli/interrupt.h)
  * end it like any other ending does. The sequence holds the prompt and all made tokens but perhaps the last. */
 qn_status qn_generate(qn_generation *g, const int32_t *prompt, size_t n, qn_error *err);
+
+/* Says on standard error that the text ended because the context is full. */
+void qn_generation_tell_full(const qn_generation *g, const char *verb, const qn_model_info *info);
 
 #endif

@@ -127,6 +127,19 @@ qn_status qn_input_tokenize(const qn_model *m, qn_str text, unsigned flags, qn_t
     return status;
 }
 
+qn_status qn_input_tokenize_prompt(const qn_model *m, const qn_prompt *p, qn_tokens *t, qn_error *err)
+{
+    size_t n_bytes;
+    qn_prompt_text(p, &n_bytes);
+    QN_TRY(tokens_reserve(t, n_bytes / 3 + 16, err));
+    qn_status status = qn_prompt_tokenize(p, m, QN_TEXT_ADD_SPECIAL, t->ids, t->cap, &t->n, err);
+    if (status == QN_ERANGE) {
+        QN_TRY(tokens_reserve(t, t->n, err));
+        status = qn_prompt_tokenize(p, m, QN_TEXT_ADD_SPECIAL, t->ids, t->cap, &t->n, err);
+    }
+    return status;
+}
+
 qn_status qn_open_model(const qn_options *o, uint32_t n_threads, bool vocab_only, qn_opened *out, qn_error *err)
 {
     *out = (qn_opened){0};
@@ -154,4 +167,34 @@ void qn_close_model(qn_opened *opened)
     qn_model_close(opened->model);
     qn_runtime_close(opened->runtime);
     *opened = (qn_opened){0};
+}
+
+qn_status qn_open_chat(const qn_options *o, const qn_opened *opened, qn_chat **out, qn_error *err)
+{
+    const char *path = qn_options_text(o, QN_OPTION_ID_TEMPLATE);
+    qn_chat_options co;
+    qn_buf source;
+    qn_error why;
+    qn_chat_options_init(&co);
+    co.name = qn_options_text(o, QN_OPTION_ID_TEMPLATE_NAME);
+    if (path != NULL && co.name != NULL) {
+        return qn_fail(err, QN_EINVAL, "give --template or --template-name, not both");
+    }
+    qn_buf_init(&source, NULL, QN_INPUT_OWNER, QN_INPUT_MAX_BYTES);
+    qn_status status = path != NULL ? qn_input_file(path, &source, &why) : QN_OK;
+    if (status == QN_OK) {
+        co.source = path == NULL ? NULL : source.len > 0 ? source.data : "";
+        co.source_bytes = source.len;
+        status = qn_chat_open(opened->runtime, opened->model, &co, out, &why);
+        if (status != QN_OK && path != NULL) {
+            qn_fail(&why, status, "%s: %s", path, why.what);
+        } else if (status == QN_ENOTFOUND || status == QN_EFORMAT) {
+            qn_fail(&why, status, "%s; --template FILE takes another", why.what);
+        }
+    }
+    qn_buf_free(&source);
+    if (status != QN_OK && err != NULL) {
+        *err = why;
+    }
+    return status;
 }

@@ -31,6 +31,9 @@ void qn_tokens_free(qn_tokens *t);
 /* The tokens of a text; t is empty before. */
 qn_status qn_input_tokenize(const qn_model *m, qn_str text, unsigned flags, qn_tokens *t, qn_error *err);
 
+/* The same for a rendered conversation: one BOS, and nothing special in what came from outside. */
+qn_status qn_input_tokenize_prompt(const qn_model *m, const qn_prompt *p, qn_tokens *t, qn_error *err);
+
 /* Runtime and model of a verb, opened and closed together. */
 typedef struct qn_opened {
     qn_runtime *runtime;
@@ -39,5 +42,8 @@ typedef struct qn_opened {
 
 qn_status qn_open_model(const qn_options *o, uint32_t n_threads, bool vocab_only, qn_opened *out, qn_error *err);
 void qn_close_model(qn_opened *opened);
+
+/* The chat template that --template and --template-name choose, else the model's. QN_EINVAL: wrong usage. */
+qn_status qn_open_chat(const qn_options *o, const qn_opened *opened, qn_chat **out, qn_error *err);
 
 #endif

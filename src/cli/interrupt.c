@@ -10,17 +10,26 @@
 #include <unistd.h>
 
 static _Atomic(qn_session *) target;
-static atomic_bool interrupted, deadline_passed;
+static atomic_bool interrupted, deadline_passed, resized, resumed;
+static atomic_bool goes_on; /* qn_interrupt_watch_all() is in force */
 
 static void on_interrupt(int signal_number)
 {
     (void)signal_number;
     qn_session *s = atomic_load(&target);
-    if (s == NULL) {
+    if (s == NULL && !atomic_load(&goes_on)) {
         _exit(QN_EXIT_INTERRUPTED);
     }
     atomic_store(&interrupted, true);
-    qn_session_abort(s);
+    if (s != NULL) {
+        qn_session_abort(s);
+    }
+}
+
+static void on_resize(int signal_number)
+{
+    (void)signal_number;
+    atomic_store(&resized, true);
 }
 
 static void on_deadline(int signal_number)
@@ -31,6 +40,12 @@ static void on_deadline(int signal_number)
     if (s != NULL) {
         qn_session_abort(s);
     }
+}
+
+static void on_resume(int signal_number)
+{
+    (void)signal_number;
+    atomic_store(&resumed, true);
 }
 
 static void watch(int signal_number, void (*handler)(int), int flags)
@@ -48,9 +63,32 @@ void qn_interrupt_watch(void)
     watch(SIGINT, on_interrupt, SA_RESETHAND); /* the second one finds the system's own handler, which kills */
 }
 
+void qn_interrupt_watch_all(void)
+{
+    atomic_store(&goes_on, true);
+    watch(SIGINT, on_interrupt, 0);
+    watch(SIGWINCH, on_resize, 0);
+    watch(SIGCONT, on_resume, 0);
+}
+
 bool qn_interrupted(void)
 {
     return atomic_load(&interrupted);
+}
+
+void qn_interrupt_forget(void)
+{
+    atomic_store(&interrupted, false);
+}
+
+bool qn_interrupt_resized(void)
+{
+    return atomic_exchange(&resized, false);
+}
+
+bool qn_interrupt_resumed(void)
+{
+    return atomic_exchange(&resumed, false);
 }
 
 void qn_interrupt_target(qn_session *s)

@@ -13,8 +13,14 @@ const qn_verb qn_verb_table[] = {
     {"run", QN_VERB_RUN, "[PROMPT]", 1, "Continues a text with the model; the text appears as it is made.",
      "  quern run \"Once upon a time\"\n"
      "  quern run -m model.gguf -f prompt.txt -n 200 --temp 0 --no-display-prompt\n"
+     "  quern run --chat --system \"Answer in one word.\" \"What is the capital of France?\"\n"
      "  echo -n \"The capital of France is\" | quern run -f - --stop . --json\n",
      NULL, qn_verb_run},
+    {"chat", QN_VERB_CHAT, "", 0, "Talks with the model; /help lists what can be typed beside messages.",
+     "  quern chat\n"
+     "  quern chat -m model.gguf --system \"You are a pirate.\" -c 4096\n"
+     "  echo \"Name three rivers.\" | quern chat --temp 0\n",
+     NULL, qn_verb_chat},
     {"inspect", QN_VERB_INSPECT, "FILE", 1, "Shows what a GGUF file holds and how much memory it needs.",
      "  quern inspect model.gguf\n"
      "  quern inspect model.gguf -c 8192 --json\n"
@@ -25,6 +31,11 @@ const qn_verb qn_verb_table[] = {
      "  quern tokenize -m model.gguf -f book.txt --no-special --json\n"
      "  quern tokenize -m model.gguf --ids \"1 403 407\"\n",
      NULL, qn_verb_tokenize},
+    {"template", QN_VERB_TEMPLATE, "", 0, "Shows the text that a chat template makes of a conversation.",
+     "  quern template -m model.gguf --input conversation.json\n"
+     "  quern template --template chat.jinja --input - < conversation.json\n"
+     "  echo '{\"messages\": [{\"role\": \"user\", \"content\": \"Hi\"}]}' | quern template --input -\n",
+     NULL, qn_verb_template},
     {"bench", QN_VERB_BENCH, "", 0, "Measures how fast the model reads and makes tokens on this machine.",
      "  quern bench -m model.gguf\n"
      "  quern bench -m model.gguf -p 512,2048 -n 0 -t 1,2,4 -r 3 --json\n"
@@ -158,7 +169,8 @@ static int dispatch(int argc, char **argv)
 {
     if (argc < 2) {
         qn_error err;
-        qn_fail(&err, QN_EINVAL, "say what to do: run, inspect, tokenize, bench, eval, version or help");
+        qn_fail(&err, QN_EINVAL,
+                "say what to do: run, chat, inspect, tokenize, template, bench, eval, version or help");
         return qn_report_usage(NULL, &err);
     }
     const char *name = argv[1];

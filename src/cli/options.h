@@ -12,12 +12,14 @@ enum {
     QN_VERB_TOKENIZE = 4,
     QN_VERB_BENCH = 8,
     QN_VERB_EVAL = 16,
+    QN_VERB_CHAT = 32,
+    QN_VERB_TEMPLATE = 64,
 };
 
 typedef enum qn_option_kind {
-    QN_OPTION_FLAG,   /* no value on the command line; 0, 1, true, false in the environment */
-    QN_OPTION_TEXT,   /* NULL when not given */
-    QN_OPTION_TEXTS,  /* may be given many times */
+    QN_OPTION_FLAG,  /* no value on the command line; 0, 1, true, false in the environment */
+    QN_OPTION_TEXT,  /* NULL when not given */
+    QN_OPTION_TEXTS, /* may be given many times */
     QN_OPTION_INT,
     QN_OPTION_INTS,   /* comma separated */
     QN_OPTION_REAL,   /* finite */
@@ -26,94 +28,111 @@ typedef enum qn_option_kind {
 
 #define QN_OPTION_MAX_INTS 64 /* a benchmark of more points takes days */
 
-#define QN_GENERATING (QN_VERB_RUN | QN_VERB_BENCH | QN_VERB_EVAL)
-#define QN_LOADING (QN_GENERATING | QN_VERB_TOKENIZE)
+#define QN_TALKING (QN_VERB_RUN | QN_VERB_CHAT)
+#define QN_GENERATING (QN_TALKING | QN_VERB_BENCH | QN_VERB_EVAL)
+#define QN_TEMPLATING (QN_TALKING | QN_VERB_TEMPLATE)
+#define QN_ALL_VERBS (QN_GENERATING | QN_VERB_TOKENIZE | QN_VERB_INSPECT | QN_VERB_TEMPLATE)
 
 /* X(id, name, short flag or 0, kind, metavar, default, min, max, verbs, key in a settings file, environment, help)
  * A name may stand in several rows, as long as no verb takes two of them. Environment NULL: flags only. */
-#define QN_OPTION_TABLE(X)                                                                                             \
-    X(MODEL, "model", 'm', TEXT, "FILE", NULL, 0, 0, QN_LOADING | QN_VERB_INSPECT, "model.path", "QUERN_MODEL",        \
-      "GGUF file")                                                                                                     \
-    X(PROMPT, "prompt", 'p', TEXT, "TEXT", NULL, 0, 0, QN_VERB_RUN | QN_VERB_TOKENIZE, NULL, NULL, "the text")         \
-    X(FILE, "file", 'f', TEXT, "FILE", NULL, 0, 0, QN_VERB_RUN | QN_VERB_TOKENIZE | QN_VERB_EVAL, NULL, NULL,          \
-      "read the text from FILE, byte for byte; - is standard input")                                                   \
-    X(N_PREDICT, "n-predict", 'n', INT, "N", "128", -1, 1 << 30, QN_VERB_RUN, "run.n_predict", "QUERN_N_PREDICT",      \
-      "tokens to make; 0: only read the prompt; -1: until the model ends or the context is full")                      \
-    X(CTX_SIZE, "ctx-size", 'c', INT, "N", "0", 0, 1 << 24, QN_VERB_RUN | QN_VERB_INSPECT, "session.context",          \
-      "QUERN_CTX_SIZE", "tokens the context holds; 0: as many as needed, at most what the model was trained for")      \
-    X(EVAL_CTX_SIZE, "ctx-size", 'c', INT, "N", "512", 8, 1 << 24, QN_VERB_EVAL, "eval.context", NULL,                 \
-      "tokens of a chunk")                                                                                             \
-    X(THREADS, "threads", 't', INT, "N", "0", 0, 512, QN_VERB_RUN | QN_VERB_EVAL, "runtime.threads", "QUERN_THREADS",  \
-      "compute threads; 0: the cores that this process may use")                                                       \
-    X(BATCH_SIZE, "batch-size", 'b', INT, "N", "512", 1, 65536, QN_GENERATING, "session.batch", "QUERN_BATCH_SIZE",    \
-      "tokens of one step at most")                                                                                    \
-    X(KV_TYPE, "kv-type", 0, CHOICE, "f16|f32", "f16", 0, 0, QN_GENERATING, "session.kv_type", "QUERN_KV_TYPE",        \
-      "numbers of the attention memory")                                                                               \
-    X(TEMP, "temp", 0, REAL, "T", "0.8", 0, 1000, QN_VERB_RUN, "sampling.temperature", "QUERN_TEMP",                   \
-      "temperature; 0: always the most probable token")                                                                \
-    X(TOP_K, "top-k", 0, INT, "K", "40", 0, INT32_MAX, QN_VERB_RUN, "sampling.top_k", "QUERN_TOP_K",                   \
-      "only the K most probable tokens; 0: off")                                                                       \
-    X(TOP_P, "top-p", 0, REAL, "P", "0.95", 0, 1, QN_VERB_RUN, "sampling.top_p", "QUERN_TOP_P",                        \
-      "only the most probable tokens that reach P together; 1: off")                                                   \
-    X(MIN_P, "min-p", 0, REAL, "P", "0.05", 0, 1, QN_VERB_RUN, "sampling.min_p", "QUERN_MIN_P",                        \
-      "only tokens at least P times as probable as the best; 0: off")                                                  \
-    X(TYPICAL, "typical", 0, REAL, "P", "1", 0, 1, QN_VERB_RUN, "sampling.typical", "QUERN_TYPICAL",                   \
-      "only the most typical tokens that reach P together; 1: off")                                                    \
-    X(REPEAT_PENALTY, "repeat-penalty", 0, REAL, "R", "1", 0.001, 1000, QN_VERB_RUN, "sampling.repeat_penalty",        \
-      "QUERN_REPEAT_PENALTY", "makes tokens used lately less likely by this factor; 1: off")                           \
-    X(REPEAT_LAST_N, "repeat-last-n", 0, INT, "N", "64", 0, 1 << 20, QN_VERB_RUN, "sampling.repeat_last_n",            \
-      "QUERN_REPEAT_LAST_N", "how many tokens the penalties look back; 0: off")                                        \
-    X(FREQUENCY_PENALTY, "frequency-penalty", 0, REAL, "F", "0", -1000, 1000, QN_VERB_RUN,                             \
-      "sampling.frequency_penalty", "QUERN_FREQUENCY_PENALTY", "taken from a token's logit for each use; 0: off")      \
-    X(PRESENCE_PENALTY, "presence-penalty", 0, REAL, "F", "0", -1000, 1000, QN_VERB_RUN, "sampling.presence_penalty",  \
-      "QUERN_PRESENCE_PENALTY", "taken from a used token's logit once; 0: off")                                        \
-    X(SEED, "seed", 0, INT, "N", "-1", -1, INT64_MAX, QN_VERB_RUN, "sampling.seed", "QUERN_SEED",                      \
-      "the same seed gives the same text; -1: a new one each time")                                                    \
-    X(STOP, "stop", 0, TEXTS, "TEXT", NULL, 0, 0, QN_VERB_RUN, NULL, NULL,                                             \
-      "end before this text; may be given up to 64 times")                                                             \
-    X(LOGIT_BIAS, "logit-bias", 0, TEXTS, "ID=B", NULL, 0, 0, QN_VERB_RUN, NULL, NULL,                                 \
-      "add B to the logit of token ID; -100 bans it, 100 forces it; may be given many times")                          \
-    X(IGNORE_EOS, "ignore-eos", 0, FLAG, NULL, NULL, 0, 0, QN_VERB_RUN, "run.ignore_eos", "QUERN_IGNORE_EOS",          \
-      "never let the model end by itself")                                                                             \
-    X(TIME_LIMIT, "time-limit", 0, REAL, "SECONDS", "0", 0, 1e8, QN_VERB_RUN, "run.time_limit", "QUERN_TIME_LIMIT",    \
-      "end after this time, counted from the prompt's first token; 0: none")                                           \
-    X(NO_DISPLAY_PROMPT, "no-display-prompt", 0, FLAG, NULL, NULL, 0, 0, QN_VERB_RUN, "run.no_display_prompt",         \
-      "QUERN_NO_DISPLAY_PROMPT", "print the new text alone")                                                           \
-    X(FULL, "full", 0, FLAG, NULL, NULL, 0, 0, QN_VERB_INSPECT, NULL, NULL, "whole arrays and texts, however long")    \
-    X(PLAN, "plan", 0, FLAG, NULL, NULL, 0, 0, QN_VERB_INSPECT, NULL, NULL,                                            \
-      "the plan instead: fused ops, offsets and lifetimes in the arena; loads the model")                              \
-    X(NO_SPECIAL, "no-special", 0, FLAG, NULL, NULL, 0, 0, QN_VERB_TOKENIZE, NULL, NULL,                               \
-      "add no BOS or EOS; special tokens spelled in the text are plain text")                                          \
-    X(IDS, "ids", 0, TEXT, "\"1 2 3\"", NULL, 0, 0, QN_VERB_TOKENIZE, NULL, NULL, "print the text of these tokens")    \
-    X(DETOKENIZE, "detokenize", 0, FLAG, NULL, NULL, 0, 0, QN_VERB_TOKENIZE, NULL, NULL,                               \
-      "the text given is a list of tokens; print what they spell")                                                     \
-    X(PIECES, "pieces", 0, FLAG, NULL, NULL, 0, 0, QN_VERB_TOKENIZE, NULL, NULL, "one token a line, with its text")    \
-    X(N_PROMPT, "n-prompt", 'p', INTS, "N,...", "512", 0, 1 << 24, QN_VERB_BENCH, "bench.n_prompt", NULL,              \
-      "tokens of the prefill test; 0: none")                                                                           \
-    X(N_GEN, "n-gen", 'n', INTS, "N,...", "128", 0, 1 << 24, QN_VERB_BENCH, "bench.n_gen", NULL,                       \
-      "tokens of the decode test; 0: none")                                                                            \
-    X(DEPTH, "depth", 'd', INTS, "N,...", "0", 0, 1 << 24, QN_VERB_BENCH, "bench.depth", NULL,                         \
-      "tokens that stand in the context before the test")                                                              \
-    X(BENCH_THREADS, "threads", 't', INTS, "N,...", "0", 0, 512, QN_VERB_BENCH, "bench.threads", "QUERN_THREADS",      \
-      "compute threads; 0: the cores that this process may use")                                                       \
-    X(REPETITIONS, "repetitions", 'r', INT, "N", "5", 1, 10000, QN_VERB_BENCH, "bench.repetitions", NULL,              \
-      "measured runs of each test, after one that warms up")                                                           \
-    X(MIXED, "mixed", 0, INT, "N", "0", 0, 256, QN_VERB_BENCH, "bench.mixed", NULL,                                    \
-      "also test N sequences that decode while a prompt is read in the same steps; 0: no")                             \
-    X(CHUNKS, "chunks", 0, INT, "N", "0", 0, 1 << 30, QN_VERB_EVAL, "eval.chunks", NULL,                               \
-      "only the first N chunks; 0: all")                                                                               \
-    X(JSON, "json", 0, FLAG, NULL, NULL, 0, 0, QN_LOADING | QN_VERB_INSPECT, NULL, NULL,                               \
-      "one JSON object on standard output")                                                                            \
-    X(CSV, "csv", 0, FLAG, NULL, NULL, 0, 0, QN_VERB_BENCH, NULL, NULL, "comma separated values")                      \
-    X(VERBOSE, "verbose", 'v', FLAG, NULL, NULL, 0, 0, QN_LOADING | QN_VERB_INSPECT, "log.verbose", "QUERN_VERBOSE",   \
-      "tell more on standard error")                                                                                   \
-    X(HELP, "help", 'h', FLAG, NULL, NULL, 0, 0, QN_LOADING | QN_VERB_INSPECT, NULL, NULL, "this text")
+#define QN_OPTION_TABLE(X)                                                                                           \
+    X(MODEL, "model", 'm', TEXT, "FILE", NULL, 0, 0, QN_ALL_VERBS, "model.path", "QUERN_MODEL", "GGUF file")         \
+    X(PROMPT, "prompt", 'p', TEXT, "TEXT", NULL, 0, 0, QN_VERB_RUN | QN_VERB_TOKENIZE, NULL, NULL, "the text")       \
+    X(FILE, "file", 'f', TEXT, "FILE", NULL, 0, 0, QN_VERB_RUN | QN_VERB_TOKENIZE | QN_VERB_EVAL, NULL, NULL,        \
+      "read the text from FILE, byte for byte; - is standard input")                                                 \
+    X(N_PREDICT, "n-predict", 'n', INT, "N", "128", -1, 1 << 30, QN_VERB_RUN, "run.n_predict", "QUERN_N_PREDICT",    \
+      "tokens to make; 0: only read the prompt; -1: until the model ends or the context is full")                    \
+    X(CTX_SIZE, "ctx-size", 'c', INT, "N", "0", 0, 1 << 24, QN_VERB_RUN | QN_VERB_INSPECT, "session.context",        \
+      "QUERN_CTX_SIZE", "tokens the context holds; 0: as many as needed, at most what the model was trained for")    \
+    X(CHAT_N_PREDICT, "n-predict", 'n', INT, "N", "-1", -1, 1 << 30, QN_VERB_CHAT, "chat.n_predict",                 \
+      "QUERN_N_PREDICT", "tokens of an answer at most; -1: until the model ends or the context is full")             \
+    X(CHAT_CTX_SIZE, "ctx-size", 'c', INT, "N", "0", 0, 1 << 24, QN_VERB_CHAT, "session.context", "QUERN_CTX_SIZE",  \
+      "tokens the context holds; 0: what the model was trained for, but 8192 at most")                               \
+    X(CHAT, "chat", 0, FLAG, NULL, NULL, 0, 0, QN_VERB_RUN, NULL, NULL,                                              \
+      "the text is a message: answer it by the model's chat template")                                               \
+    X(SYSTEM, "system", 0, TEXT, "TEXT", NULL, 0, 0, QN_TALKING, "chat.system", NULL,                                \
+      "the system message, which tells the model how to answer")                                                     \
+    X(TEMPLATE, "template", 0, TEXT, "FILE", NULL, 0, 0, QN_TEMPLATING, "chat.template", NULL,                       \
+      "Jinja file to use in place of the model's chat template")                                                     \
+    X(TEMPLATE_NAME, "template-name", 0, TEXT, "NAME", NULL, 0, 0, QN_TEMPLATING, NULL, NULL,                        \
+      "which of the model's named chat templates to use (\"tool_use\")")                                             \
+    X(TOOLS, "tools", 0, TEXT, "FILE", NULL, 0, 0, QN_TALKING, NULL, NULL,                                           \
+      "JSON list of functions that the model may call, as in the OpenAI interface")                                  \
+    X(INPUT, "input", 'i', TEXT, "FILE", NULL, 0, 0, QN_VERB_TEMPLATE, NULL, NULL,                                   \
+      "JSON object with messages, tools, add_generation_prompt and any other variable; - is standard input")         \
+    X(EVAL_CTX_SIZE, "ctx-size", 'c', INT, "N", "512", 8, 1 << 24, QN_VERB_EVAL, "eval.context", NULL,               \
+      "tokens of a chunk")                                                                                           \
+    X(THREADS, "threads", 't', INT, "N", "0", 0, 512, QN_TALKING | QN_VERB_EVAL, "runtime.threads", "QUERN_THREADS", \
+      "compute threads; 0: the cores that this process may use")                                                     \
+    X(BATCH_SIZE, "batch-size", 'b', INT, "N", "512", 1, 65536, QN_GENERATING, "session.batch", "QUERN_BATCH_SIZE",  \
+      "tokens of one step at most")                                                                                  \
+    X(KV_TYPE, "kv-type", 0, CHOICE, "f16|f32", "f16", 0, 0, QN_GENERATING, "session.kv_type", "QUERN_KV_TYPE",      \
+      "numbers of the attention memory")                                                                             \
+    X(TEMP, "temp", 0, REAL, "T", "0.8", 0, 1000, QN_TALKING, "sampling.temperature", "QUERN_TEMP",                  \
+      "temperature; 0: always the most probable token")                                                              \
+    X(TOP_K, "top-k", 0, INT, "K", "40", 0, INT32_MAX, QN_TALKING, "sampling.top_k", "QUERN_TOP_K",                  \
+      "only the K most probable tokens; 0: off")                                                                     \
+    X(TOP_P, "top-p", 0, REAL, "P", "0.95", 0, 1, QN_TALKING, "sampling.top_p", "QUERN_TOP_P",                       \
+      "only the most probable tokens that reach P together; 1: off")                                                 \
+    X(MIN_P, "min-p", 0, REAL, "P", "0.05", 0, 1, QN_TALKING, "sampling.min_p", "QUERN_MIN_P",                       \
+      "only tokens at least P times as probable as the best; 0: off")                                                \
+    X(TYPICAL, "typical", 0, REAL, "P", "1", 0, 1, QN_TALKING, "sampling.typical", "QUERN_TYPICAL",                  \
+      "only the most typical tokens that reach P together; 1: off")                                                  \
+    X(REPEAT_PENALTY, "repeat-penalty", 0, REAL, "R", "1", 0.001, 1000, QN_TALKING, "sampling.repeat_penalty",       \
+      "QUERN_REPEAT_PENALTY", "makes tokens used lately less likely by this factor; 1: off")                         \
+    X(REPEAT_LAST_N, "repeat-last-n", 0, INT, "N", "64", 0, 1 << 20, QN_TALKING, "sampling.repeat_last_n",           \
+      "QUERN_REPEAT_LAST_N", "how many tokens the penalties look back; 0: off")                                      \
+    X(FREQUENCY_PENALTY, "frequency-penalty", 0, REAL, "F", "0", -1000, 1000, QN_TALKING,                            \
+      "sampling.frequency_penalty", "QUERN_FREQUENCY_PENALTY", "taken from a token's logit for each use; 0: off")    \
+    X(PRESENCE_PENALTY, "presence-penalty", 0, REAL, "F", "0", -1000, 1000, QN_TALKING, "sampling.presence_penalty", \
+      "QUERN_PRESENCE_PENALTY", "taken from a used token's logit once; 0: off")                                      \
+    X(SEED, "seed", 0, INT, "N", "-1", -1, INT64_MAX, QN_TALKING, "sampling.seed", "QUERN_SEED",                     \
+      "the same seed gives the same text; -1: a new one each time")                                                  \
+    X(STOP, "stop", 0, TEXTS, "TEXT", NULL, 0, 0, QN_TALKING, NULL, NULL,                                            \
+      "end before this text; may be given up to 64 times")                                                           \
+    X(LOGIT_BIAS, "logit-bias", 0, TEXTS, "ID=B", NULL, 0, 0, QN_TALKING, NULL, NULL,                                \
+      "add B to the logit of token ID; -100 bans it, 100 forces it; may be given many times")                        \
+    X(IGNORE_EOS, "ignore-eos", 0, FLAG, NULL, NULL, 0, 0, QN_TALKING, "run.ignore_eos", "QUERN_IGNORE_EOS",         \
+      "never let the model end by itself")                                                                           \
+    X(TIME_LIMIT, "time-limit", 0, REAL, "SECONDS", "0", 0, 1e8, QN_VERB_RUN, "run.time_limit", "QUERN_TIME_LIMIT",  \
+      "end after this time, counted from the prompt's first token; 0: none")                                         \
+    X(NO_DISPLAY_PROMPT, "no-display-prompt", 0, FLAG, NULL, NULL, 0, 0, QN_VERB_RUN, "run.no_display_prompt",       \
+      "QUERN_NO_DISPLAY_PROMPT", "print the new text alone")                                                         \
+    X(FULL, "full", 0, FLAG, NULL, NULL, 0, 0, QN_VERB_INSPECT, NULL, NULL, "whole arrays and texts, however long")  \
+    X(PLAN, "plan", 0, FLAG, NULL, NULL, 0, 0, QN_VERB_INSPECT, NULL, NULL,                                          \
+      "the plan instead: fused ops, offsets and lifetimes in the arena; loads the model")                            \
+    X(NO_SPECIAL, "no-special", 0, FLAG, NULL, NULL, 0, 0, QN_VERB_TOKENIZE, NULL, NULL,                             \
+      "add no BOS or EOS; special tokens spelled in the text are plain text")                                        \
+    X(IDS, "ids", 0, TEXT, "\"1 2 3\"", NULL, 0, 0, QN_VERB_TOKENIZE, NULL, NULL, "print the text of these tokens")  \
+    X(DETOKENIZE, "detokenize", 0, FLAG, NULL, NULL, 0, 0, QN_VERB_TOKENIZE, NULL, NULL,                             \
+      "the text given is a list of tokens; print what they spell")                                                   \
+    X(PIECES, "pieces", 0, FLAG, NULL, NULL, 0, 0, QN_VERB_TOKENIZE, NULL, NULL, "one token a line, with its text")  \
+    X(N_PROMPT, "n-prompt", 'p', INTS, "N,...", "512", 0, 1 << 24, QN_VERB_BENCH, "bench.n_prompt", NULL,            \
+      "tokens of the prefill test; 0: none")                                                                         \
+    X(N_GEN, "n-gen", 'n', INTS, "N,...", "128", 0, 1 << 24, QN_VERB_BENCH, "bench.n_gen", NULL,                     \
+      "tokens of the decode test; 0: none")                                                                          \
+    X(DEPTH, "depth", 'd', INTS, "N,...", "0", 0, 1 << 24, QN_VERB_BENCH, "bench.depth", NULL,                       \
+      "tokens that stand in the context before the test")                                                            \
+    X(BENCH_THREADS, "threads", 't', INTS, "N,...", "0", 0, 512, QN_VERB_BENCH, "bench.threads", "QUERN_THREADS",    \
+      "compute threads; 0: the cores that this process may use")                                                     \
+    X(REPETITIONS, "repetitions", 'r', INT, "N", "5", 1, 10000, QN_VERB_BENCH, "bench.repetitions", NULL,            \
+      "measured runs of each test, after one that warms up")                                                         \
+    X(MIXED, "mixed", 0, INT, "N", "0", 0, 256, QN_VERB_BENCH, "bench.mixed", NULL,                                  \
+      "also test N sequences that decode while a prompt is read in the same steps; 0: no")                           \
+    X(CHUNKS, "chunks", 0, INT, "N", "0", 0, 1 << 30, QN_VERB_EVAL, "eval.chunks", NULL,                             \
+      "only the first N chunks; 0: all")                                                                             \
+    X(JSON, "json", 0, FLAG, NULL, NULL, 0, 0, QN_ALL_VERBS, NULL, NULL,                                             \
+      "one JSON object on standard output; from chat, one for each answer")                                          \
+    X(CSV, "csv", 0, FLAG, NULL, NULL, 0, 0, QN_VERB_BENCH, NULL, NULL, "comma separated values")                    \
+    X(VERBOSE, "verbose", 'v', FLAG, NULL, NULL, 0, 0, QN_ALL_VERBS, "log.verbose", "QUERN_VERBOSE",                 \
+      "tell more on standard error")                                                                                 \
+    X(HELP, "help", 'h', FLAG, NULL, NULL, 0, 0, QN_ALL_VERBS, NULL, NULL, "this text")
 
 typedef enum qn_option_id {
 #define QN_OPTION_ENUM(id, ...) QN_OPTION_ID_##id,
     QN_OPTION_TABLE(QN_OPTION_ENUM)
 #undef QN_OPTION_ENUM
-    QN_OPTION_COUNT
+        QN_OPTION_COUNT
 } qn_option_id;
 
 typedef struct qn_option {

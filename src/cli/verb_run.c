@@ -3,6 +3,7 @@
 #include "cli/cli.h"
 #include "cli/generation.h"
 #include "cli/interrupt.h"
+#include "cli/run_chat.h"
 
 #include <stdlib.h>
 #include <unistd.h>
@@ -41,28 +42,6 @@ static qn_status tokenize_prompt(run *r, qn_error *err)
     return qn_tokens_add(&r->prompt, r->info.bos, err);
 }
 
-static qn_status choose_context(run *r, uint32_t *out, qn_error *err)
-{
-    int64_t asked = qn_options_int(r->options, QN_OPTION_ID_CTX_SIZE);
-    int64_t n_predict = qn_options_int(r->options, QN_OPTION_ID_N_PREDICT);
-    uint64_t n_prompt = r->prompt.n;
-    uint64_t n_ctx = (uint64_t)asked;
-    if (asked == 0) {
-        uint64_t needed = n_predict >= 0 ? n_prompt + (uint64_t)n_predict : n_prompt * 2 > 4096 ? n_prompt * 2 : 4096;
-        n_ctx = needed < r->info.n_ctx_train ? needed : r->info.n_ctx_train;
-    }
-    if (n_prompt > n_ctx) {
-        return qn_fail(err, QN_ERANGE, "the prompt has %llu tokens, the context holds %llu: raise --ctx-size",
-                       (unsigned long long)n_prompt, (unsigned long long)n_ctx);
-    }
-    if (asked > 0 && n_ctx > r->info.n_ctx_train) {
-        fprintf(stderr, "quern run: the model was trained for %u tokens; beyond them the text may be poor\n",
-                (unsigned)r->info.n_ctx_train);
-    }
-    *out = (uint32_t)n_ctx;
-    return QN_OK;
-}
-
 static int show(void *ctx, const char *bytes, size_t n)
 {
     run *r = ctx;
@@ -85,9 +64,11 @@ static qn_status prepare(run *r, qn_error *err)
     qn_model_get_info(r->opened.model, &r->info);
     QN_TRY(usage(r, qn_sampling_check(&r->sampling, r->info.n_vocab, err)));
     QN_TRY(tokenize_prompt(r, err));
-    QN_TRY(choose_context(r, &n_ctx, err));
+    int64_t n_predict = qn_options_int(r->options, QN_OPTION_ID_N_PREDICT);
+    QN_TRY(qn_generation_context("run", qn_options_int(r->options, QN_OPTION_ID_CTX_SIZE), r->prompt.n, n_predict,
+                                 &r->info, &n_ctx, err));
     QN_TRY(qn_generation_open(&r->generation, r->opened.model, &r->sampling, n_ctx, err));
-    r->generation.n_predict = qn_options_int(r->options, QN_OPTION_ID_N_PREDICT);
+    r->generation.n_predict = n_predict;
     r->generation.show = show;
     r->generation.ctx = r;
     r->generation.timings.load_ns = qn_clock_ns() - begin_ns;
@@ -151,18 +132,6 @@ static void end_line(run *r)
     r->open_line = false;
 }
 
-/* A full context is no failure, but it is not what was asked for either. */
-static void tell_full_context(const run *r)
-{
-    uint32_t n_ctx = r->generation.n_ctx;
-    fprintf(stderr, "quern run: the text ends here because the context is full: it holds %u tokens. ", (unsigned)n_ctx);
-    if (n_ctx < r->info.n_ctx_train) {
-        fprintf(stderr, "Raise --ctx-size (the model was trained for %u).\n", (unsigned)r->info.n_ctx_train);
-    } else {
-        fprintf(stderr, "The model was trained for no more; with --ctx-size it can be tried.\n");
-    }
-}
-
 static int finish(run *r)
 {
     const qn_generation *g = &r->generation;
@@ -176,7 +145,7 @@ static int finish(run *r)
     } else {
         end_line(r);
         if (g->ending == QN_ENDING_CONTEXT) {
-            tell_full_context(r);
+            qn_generation_tell_full(g, "run", &r->info);
         }
         qn_timings_print(&g->timings);
     }
@@ -196,9 +165,23 @@ static void run_close(run *r)
     qn_buf_free(&r->prompt_text);
 }
 
+/* Options that only a conversation has a use for. */
+static qn_status refuse_chat_options(const qn_options *o, qn_error *err)
+{
+    static const qn_option_id ids[] = {QN_OPTION_ID_SYSTEM, QN_OPTION_ID_TEMPLATE, QN_OPTION_ID_TEMPLATE_NAME,
+                                       QN_OPTION_ID_TOOLS};
+    for (size_t i = 0; i < sizeof(ids) / sizeof(ids[0]); i++) {
+        if (qn_options_text(o, ids[i]) != NULL) {
+            return qn_fail(err, QN_EINVAL, "--%s needs --chat", qn_option_table[ids[i]].name);
+        }
+    }
+    return QN_OK;
+}
+
 static qn_status run_all(run *r, qn_error *err)
 {
     const qn_options *o = r->options;
+    QN_TRY(usage(r, refuse_chat_options(o, err)));
     QN_TRY(usage(r, qn_sampling_read(&r->sampling, o, err)));
     QN_TRY(usage(r, qn_input_text(o, &r->prompt_text, err)));
     qn_interrupt_watch();
@@ -219,6 +202,9 @@ static qn_status run_all(run *r, qn_error *err)
 
 int qn_verb_run(const qn_options *o)
 {
+    if (qn_options_flag(o, QN_OPTION_ID_CHAT)) {
+        return qn_run_chat(o);
+    }
     run r = {.options = o, .json = qn_options_flag(o, QN_OPTION_ID_JSON)};
     qn_buf_init(&r.text, NULL, QN_INPUT_OWNER, QN_INPUT_MAX_BYTES);
     qn_buf_init(&r.prompt_text, NULL, QN_INPUT_OWNER, QN_INPUT_MAX_BYTES);

@@ -58,8 +58,13 @@ def vocabulary():
     ]
 
 
-def tiny_llama(n_ctx=1 << 20):
-    """A llama of one layer with random weights: it talks nonsense, but always the same."""
+CHAT_TEMPLATE = ("{% for m in messages %}<s>{{ m.role }}: {{ m.content }}</s>\n{% endfor %}"
+                 "{% if add_generation_prompt %}<s>assistant: {% endif %}")
+
+
+def tiny_llama(n_ctx=1 << 20, templates=None):
+    """A llama of one layer with random weights: it talks nonsense, but always the same. templates: chat templates by
+    name, "" for the one without."""
     n_vocab, n_embd, n_ff, n_heads = 266, 32, 64, 2
     rng = random.Random(7)
 
@@ -78,6 +83,8 @@ def tiny_llama(n_ctx=1 << 20):
         ("llama.rope.dimension_count", U32, n_embd // n_heads),
         ("llama.attention.layer_norm_rms_epsilon", F32, 1e-5),
     ] + vocabulary()
+    for name, text in ({"": CHAT_TEMPLATE} if templates is None else templates).items():
+        kv.append(("tokenizer.chat_template" + ("." + name if name else ""), STRING, text))
     tensors = [
         ("token_embd.weight", [n_embd, n_vocab], matrix(n_vocab, n_embd, 1)),
         ("output_norm.weight", [n_embd], [1.0] * n_embd),
