@@ -139,11 +139,10 @@ const char *qn_chat_describe(const qn_chat *c)
 static const char *const token_names[] = {"bos_token", "eos_token",  "unk_token", "pad_token",
                                           "sep_token", "mask_token", "cls_token", NULL};
 
-static qn_status render_once(const qn_chat *c, qn_str json, bool fill, bool *has_gaps, qn_jinja_text *out,
-                             qn_error *err)
+static qn_status render_once(const qn_chat *c, qn_str json, qn_arguments arguments, bool fill, bool *has_gaps,
+                             qn_jinja_text *out, qn_error *err)
 {
-    const qn_conversation_options co = {
-        .bos = c->bos, .eos = c->eos, .text_arguments = c->text_arguments, .filled_contents = fill};
+    const qn_conversation_options co = {.bos = c->bos, .eos = c->eos, .arguments = arguments, .filled_contents = fill};
     const qn_jinja_options jo = {.now = INT64_MIN, .own = token_names};
     qn_conversation *conversation;
     QN_TRY(qn_conversation_open(json, &co, c->budget, &conversation, err));
@@ -154,14 +153,21 @@ static qn_status render_once(const qn_chat *c, qn_str json, bool fill, bool *has
     return status == QN_OK ? QN_OK : qn_fail(err, status, "chat template: %s", why.what);
 }
 
-/* A message may come without content (a tool call does). Most templates know that; one that fails on it gets an empty
- * text, which is what it was written for. */
+/* What a template cannot show as it was given is tried in the forms that it may have been written for: arguments as
+ * text, where it wants them so, and an empty text for a message without content (a tool call often has none). */
 static qn_status render(const qn_chat *c, qn_str json, qn_jinja_text *out, qn_error *err)
 {
     bool has_gaps = false;
     qn_error first;
-    qn_status status = render_once(c, json, false, &has_gaps, out, &first);
-    if (status == QN_EFORMAT && has_gaps && render_once(c, json, true, &has_gaps, out, NULL) == QN_OK) {
+    qn_arguments arguments = c->text_arguments ? QN_ARGUMENTS_GIVEN : QN_ARGUMENTS_PARSED;
+    qn_status status = render_once(c, json, arguments, false, &has_gaps, out, &first);
+    if (status == QN_EFORMAT && c->text_arguments) {
+        arguments = QN_ARGUMENTS_SPELLED;
+        if (render_once(c, json, arguments, false, &has_gaps, out, NULL) == QN_OK) {
+            return QN_OK;
+        }
+    }
+    if (status == QN_EFORMAT && has_gaps && render_once(c, json, arguments, true, &has_gaps, out, NULL) == QN_OK) {
         return QN_OK;
     }
     if (status != QN_OK && err != NULL) {

@@ -14,7 +14,7 @@ struct qn_chat {
     qn_jinja *jinja;
     qn_dialect *dialect;
     qn_str bos, eos;     /* how those tokens are spelled; copies, in tokens */
-    bool text_arguments; /* of qn_conversation_options */
+    bool text_arguments; /* the template wants arguments of calls as text */
     qn_buf tokens, description;
 };
 

@@ -94,6 +94,8 @@ def test_arguments_become_objects(quern, jinja):
     for_text = jinja("{% for m in messages %}{% for c in m.tool_calls or [] %}{{ 'call ' + c.function.arguments }}"
                      "{% endfor %}{% endfor %}", "text.jinja")
     assert render(quern, talk, "--template", for_text) == 'call {"b": [1.0, "é"], "a": null}'
+    call["function"]["arguments"] = {"b": [1.0, "é"]}
+    assert render(quern, talk, "--template", for_text) == 'call {"b":[1.0,"é"]}'
     call["function"]["arguments"] = "{"
     bad = quern("template", "--template", for_objects, "--input", "-", stdin=json.dumps(talk).encode())
     assert_fails(bad, 1, "messages[0].tool_calls[0]", "line 1")

@@ -40,13 +40,22 @@ static bool is_blank(qn_str s)
 
 /* ---- parts of messages ------------------------------------------------------------------------------ */
 
-static qn_status write_arguments(rewriting *r, const qn_json *v)
+/* The JSON of v as a string. */
+static qn_status spell_arguments(rewriting *r, const qn_json *v)
 {
-    if (r->o->text_arguments || qn_json_kind_of(v) != QN_JSON_STRING) {
-        qn_json_copy(&r->w, v);
-        return QN_OK;
-    }
-    qn_str text = qn_json_as_str(v);
+    qn_buf text;
+    qn_json_writer w;
+    qn_buf_init(&text, r->budget, QN_CONVERSATION_OWNER, QN_CONVERSATION_MAX_BYTES);
+    qn_json_writer_init(&w, &text);
+    qn_json_copy(&w, v);
+    qn_json_string(&r->w, qn_buf_view(&text));
+    qn_status status = text.status;
+    qn_buf_free(&text);
+    return status == QN_OK ? QN_OK : qn_fail(r->err, status, "no memory for the arguments of a call");
+}
+
+static qn_status parse_arguments(rewriting *r, qn_str text)
+{
     if (is_blank(text)) {
         qn_json_raw(&r->w, QN_STR("{}"));
         return QN_OK;
@@ -60,6 +69,19 @@ static qn_status write_arguments(rewriting *r, const qn_json *v)
     }
     qn_json_copy(&r->w, qn_json_root(doc));
     qn_json_free(doc);
+    return QN_OK;
+}
+
+static qn_status write_arguments(rewriting *r, const qn_json *v)
+{
+    bool is_text = qn_json_kind_of(v) == QN_JSON_STRING;
+    if (is_text && r->o->arguments == QN_ARGUMENTS_PARSED) {
+        return parse_arguments(r, qn_json_as_str(v));
+    }
+    if (!is_text && r->o->arguments == QN_ARGUMENTS_SPELLED) {
+        return spell_arguments(r, v);
+    }
+    qn_json_copy(&r->w, v);
     return QN_OK;
 }
 

@@ -9,18 +9,23 @@
 
 typedef struct qn_conversation qn_conversation; /* immutable */
 
+typedef enum qn_arguments {
+    QN_ARGUMENTS_PARSED,  /* "arguments" of tool calls that are a string of JSON become what it spells */
+    QN_ARGUMENTS_GIVEN,   /* they stay as they are */
+    QN_ARGUMENTS_SPELLED, /* and those that are no string become one of JSON */
+} qn_arguments;
+
 typedef struct qn_conversation_options {
-    qn_str bos, eos;      /* what bos_token and eos_token are, unless the JSON has them; empty: nothing is added */
-    bool text_arguments;  /* "arguments" that are a string of JSON stay one */
+    qn_str bos, eos; /* what bos_token and eos_token are, unless the JSON has them; empty: nothing is added */
+    qn_arguments arguments;
     bool filled_contents; /* a "content" that is null or absent is "" */
 } qn_conversation_options;
 
 #define QN_CONVERSATION_MAX_BYTES ((size_t)64 << 20) /* of JSON; a million tokens have some 5 MiB */
 #define QN_CONVERSATION_MAX_NODES ((size_t)1 << 21)  /* of the tree; bounds its memory at some 150 MiB */
 
-/* Copies what it keeps; o may be NULL. "messages", if there, is a list of objects. In their "tool_calls", "arguments"
- * that are a string of JSON become what they spell (a blank one: no arguments). QN_EFORMAT: err has line and column, or
- * says which message is wrong; QN_EFULL: a limit. */
+/* Copies what it keeps; o may be NULL. "messages", if there, is a list of objects. A blank string of arguments spells
+ * no arguments. QN_EFORMAT: err has line and column, or says which message is wrong; QN_EFULL: a limit. */
 qn_status qn_conversation_open(qn_str json, const qn_conversation_options *o, qn_budget *b, qn_conversation **out,
                                qn_error *err);
 void qn_conversation_close(qn_conversation *c);

@@ -32,7 +32,7 @@ static qn_status try_form(const qn_jinja *j, const qn_conversation_options *o, c
                           qn_budget *b, finding *out, qn_error *err)
 {
     qn_conversation_options as_given = *o;
-    as_given.text_arguments = true;
+    as_given.arguments = QN_ARGUMENTS_GIVEN;
     char json[1024];
     int n = snprintf(json, sizeof(json), QN_PROBE_HEAD "%s" QN_PROBE_CALL "%s" QN_PROBE_TAIL, content, form);
     qn_conversation *c;

@@ -66,8 +66,12 @@ static void arguments_become_what_they_spell(void **state)
     assert_same(CALL("null"));
     assert_becomes("{\"messages\":[{\"tool_calls\":[{\"name\":\"f\",\"arguments\":\"[]\"}]}]}", NULL,
                    "{\"messages\":[{\"tool_calls\":[{\"name\":\"f\",\"arguments\":[]}]}]}");
-    const qn_conversation_options as_text = {.text_arguments = true};
-    assert_becomes(CALL("\"{\\\"a\\\": 1}\""), &as_text, CALL("\"{\\\"a\\\": 1}\""));
+    const qn_conversation_options given = {.arguments = QN_ARGUMENTS_GIVEN};
+    assert_becomes(CALL("\"{\\\"a\\\": 1}\""), &given, CALL("\"{\\\"a\\\": 1}\""));
+    assert_becomes(CALL("{\"a\":[1.0]}"), &given, CALL("{\"a\":[1.0]}"));
+    const qn_conversation_options spelled = {.arguments = QN_ARGUMENTS_SPELLED};
+    assert_becomes(CALL("\"{\\\"a\\\": 1}\""), &spelled, CALL("\"{\\\"a\\\": 1}\""));
+    assert_becomes(CALL("{\"a\":[1.0]}"), &spelled, CALL("\"{\\\"a\\\":[1.0]}\""));
     assert_refused(CALL("\"{\\\"a\\\": \""), QN_EFORMAT, "messages[0].tool_calls[0]: arguments: line 1");
     assert_refused(CALL("\"f(x)\""), QN_EFORMAT, "arguments");
 }
