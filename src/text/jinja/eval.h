@@ -16,7 +16,7 @@
 
 #include "text/jinja/node.h"
 
-#define QN_JINJA_MAX_LEVELS 1500 /* nodes evaluated inside each other, calls included: bounds the C stack */
+#define QN_JINJA_MAX_LEVELS 800 /* nodes evaluated inside each other, calls included: at most half a MiB of C stack */
 #define QN_JINJA_STACK 16384     /* arguments and operands of what is being evaluated */
 
 struct qn_jinja {

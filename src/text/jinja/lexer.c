@@ -149,7 +149,10 @@ static qn_status fail_char(qn_lexer *l)
     for (size_t i = 0; i < l->pos; i++) {
         i_char += ((uint8_t)l->source[i] & 0xC0) != 0x80;
     }
-    return qn_tree_fail(l->tree, l->line, "unexpected char '%.*s' at %zu", (int)len, l->source + l->pos, i_char);
+    const char *quote = l->source[l->pos] == '\'' ? "\"" : "'"; /* as Python shows it */
+    const char *escape = l->source[l->pos] == '\\' ? "\\" : "";
+    return qn_tree_fail(l->tree, l->line, "unexpected char %s%s%.*s%s at %zu", quote, escape, (int)len,
+                        l->source + l->pos, quote, i_char);
 }
 
 /* Data up to the next tag, whose opening is left to the next call. */

@@ -265,12 +265,12 @@ qn_status qn_parse_from(qn_parser *p, qn_node **out);
 
 enum { QN_EXPR_NO_COND = 1, QN_EXPR_PARENS = 2, QN_EXPR_TARGET = 4, QN_EXPR_NAMESPACE = 8 };
 qn_status qn_parse_expr(qn_parser *p, unsigned flags, qn_node **out); /* QN_EXPR_NO_COND alone */
-/* One expression, or a tuple of them without parentheses. end: a name that ends it, or NULL. */
-qn_status qn_parse_tuple(qn_parser *p, unsigned flags, const char *end, qn_node **out);
+/* One expression, or a tuple of them without parentheses. */
+qn_status qn_parse_tuple(qn_parser *p, unsigned flags, qn_node **out);
 qn_status qn_parse_primary(qn_parser *p, unsigned flags, qn_node **out);
 qn_status qn_parse_filters(qn_parser *p, bool at_name, qn_node **out); /* *out NULL: there are none */
 enum { QN_TARGET_NAME = 1, QN_TARGET_NAMESPACE = 2 };
-qn_status qn_parse_target(qn_parser *p, unsigned flags, const char *end, qn_name_use use, qn_node **out);
+qn_status qn_parse_target(qn_parser *p, unsigned flags, qn_name_use use, qn_node **out);
 
 /* ---- scopes (scope.c) ---- */
 

@@ -57,7 +57,7 @@ static qn_status parse_set(qn_parser *p, qn_node **out)
     qn_node *target, *filters = NULL;
     bool has_value;
     QN_TRY(qn_parser_step(p));
-    QN_TRY(qn_parse_target(p, QN_TARGET_NAMESPACE, NULL, QN_USE_STORE, &target));
+    QN_TRY(qn_parse_target(p, QN_TARGET_NAMESPACE, QN_USE_STORE, &target));
     QN_TRY(qn_parser_skip(p, QN_T_ASSIGN, &has_value));
     *out = qn_tree_node(p->tree, has_value ? QN_N_SET : QN_N_SETBLOCK, line, has_value ? 2 : 3);
     if (*out == NULL) {
@@ -65,7 +65,7 @@ static qn_status parse_set(qn_parser *p, qn_node **out)
     }
     (*out)->kids[0] = target;
     if (has_value) {
-        return qn_parse_tuple(p, 0, NULL, &(*out)->kids[1]);
+        return qn_parse_tuple(p, 0, &(*out)->kids[1]);
     }
     QN_TRY(qn_parse_filters(p, false, &filters));
     (*out)->kids[1] = filters;
@@ -100,9 +100,9 @@ static qn_status parse_for(qn_parser *p, qn_node **out)
         return p->tree->err->code;
     }
     qn_node **kids = (*out)->kids;
-    QN_TRY(qn_parse_target(p, 0, "in", QN_USE_STORE, &kids[0]));
+    QN_TRY(qn_parse_target(p, 0, QN_USE_STORE, &kids[0]));
     QN_TRY(qn_parser_expect_name(p, "in"));
-    QN_TRY(qn_parse_tuple(p, QN_EXPR_NO_COND, "recursive", &kids[1]));
+    QN_TRY(qn_parse_tuple(p, QN_EXPR_NO_COND, &kids[1]));
     QN_TRY(qn_parser_skip_name(p, "if", &has_test));
     if (has_test) {
         QN_TRY(qn_parse_expr(p, 0, &kids[4]));
@@ -133,7 +133,7 @@ static qn_status parse_if(qn_parser *p, qn_node **out)
     while (more) {
         qn_node *test, *body;
         QN_TRY(qn_parser_step(p));
-        QN_TRY(qn_parse_tuple(p, QN_EXPR_NO_COND, NULL, &test));
+        QN_TRY(qn_parse_tuple(p, QN_EXPR_NO_COND, &test));
         QN_TRY(qn_parser_push(p, test));
         QN_TRY(qn_parse_body(p, "elif,else,endif", true, &body));
         QN_TRY(qn_parser_push(p, body));
@@ -269,7 +269,7 @@ static qn_status parse_until(qn_parser *p, const char *ends, qn_node **out)
             QN_TRY(parse_data(p));
         } else if (p->cur.kind == QN_T_VAR_BEGIN) {
             QN_TRY(qn_parser_step(p));
-            QN_TRY(qn_parse_tuple(p, 0, NULL, &n));
+            QN_TRY(qn_parse_tuple(p, 0, &n));
             QN_TRY(qn_parser_push(p, n));
             QN_TRY(qn_parser_expect(p, QN_T_VAR_END, NULL));
         } else {
@@ -304,6 +304,7 @@ qn_status qn_parse_body(qn_parser *p, const char *ends, bool keep, qn_node **out
 
 qn_status qn_parse(qn_parser *p, qn_node **out)
 {
+    p->cur.line = 1;
     QN_TRY(qn_parser_step(p));
     return parse_until(p, NULL, out);
 }

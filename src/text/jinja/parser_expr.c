@@ -222,7 +222,7 @@ qn_status qn_parse_expr(qn_parser *p, unsigned flags, qn_node **out)
     return QN_OK;
 }
 
-qn_status qn_parse_tuple(qn_parser *p, unsigned flags, const char *end, qn_node **out)
+qn_status qn_parse_tuple(qn_parser *p, unsigned flags, qn_node **out)
 {
     uint32_t line = p->cur.line, mark = p->n_stack;
     bool is_tuple = false;
@@ -230,8 +230,7 @@ qn_status qn_parse_tuple(qn_parser *p, unsigned flags, const char *end, qn_node 
         if (p->n_stack > mark) {
             QN_TRY(qn_parser_expect(p, QN_T_COMMA, NULL));
         }
-        if (p->cur.kind == QN_T_VAR_END || p->cur.kind == QN_T_BLOCK_END || p->cur.kind == QN_T_RPAREN ||
-            (end != NULL && qn_parser_at_name(p, end))) {
+        if (p->cur.kind == QN_T_VAR_END || p->cur.kind == QN_T_BLOCK_END || p->cur.kind == QN_T_RPAREN) {
             break;
         }
         QN_TRY((flags & QN_EXPR_TARGET) != 0 ? qn_parse_primary(p, flags, out) : qn_parse_expr(p, flags, out));
@@ -304,7 +303,7 @@ static qn_status make_target(qn_parser *p, qn_node *n, qn_name_use use)
     return QN_OK;
 }
 
-qn_status qn_parse_target(qn_parser *p, unsigned flags, const char *end, qn_name_use use, qn_node **out)
+qn_status qn_parse_target(qn_parser *p, unsigned flags, qn_name_use use, qn_node **out)
 {
     if ((flags & QN_TARGET_NAME) != 0) {
         qn_tok t;
@@ -312,7 +311,7 @@ qn_status qn_parse_target(qn_parser *p, unsigned flags, const char *end, qn_name
         QN_TRY(qn_name_node(p, &t, out));
     } else {
         unsigned ns = (flags & QN_TARGET_NAMESPACE) != 0 ? QN_EXPR_NAMESPACE : 0;
-        QN_TRY(qn_parse_tuple(p, QN_EXPR_TARGET | ns, end, out));
+        QN_TRY(qn_parse_tuple(p, QN_EXPR_TARGET | ns, out));
     }
     return make_target(p, *out, use);
 }

@@ -190,17 +190,18 @@ static qn_status parse_dot(qn_parser *p, qn_node **out)
     uint32_t line = p->cur.line;
     QN_TRY(qn_parser_step(p));
     qn_tok t = p->cur;
+    QN_TRY(qn_parser_step(p));
     if (t.kind == QN_T_NAME) {
         QN_TRY(qn_new_node(p, QN_N_ATTR, line, 0, out));
-        QN_TRY(qn_name_of(p, t.text, *out));
-    } else if (t.kind == QN_T_INT) {
-        QN_TRY(qn_new_node(p, QN_N_ITEM, line, 1, out));
-        QN_TRY(qn_new_node(p, QN_N_CONST, t.line, 0, &(*out)->kids[0]));
-        (*out)->kids[0]->u.value = t.value;
-    } else {
+        return qn_name_of(p, t.text, *out);
+    }
+    if (t.kind != QN_T_INT) {
         return qn_tree_fail(p->tree, t.line, "expected name or number");
     }
-    return qn_parser_step(p);
+    QN_TRY(qn_new_node(p, QN_N_ITEM, line, 1, out));
+    QN_TRY(qn_new_node(p, QN_N_CONST, t.line, 0, &(*out)->kids[0]));
+    (*out)->kids[0]->u.value = t.value;
+    return QN_OK;
 }
 
 qn_status qn_parse_postfixes(qn_parser *p)

@@ -126,7 +126,7 @@ qn_status qn_parse_primary(qn_parser *p, unsigned flags, qn_node **out)
         return qn_parser_step(p);
     case QN_T_LPAREN:
         QN_TRY(qn_parser_step(p));
-        QN_TRY(qn_parse_tuple(p, QN_EXPR_PARENS, NULL, out));
+        QN_TRY(qn_parse_tuple(p, QN_EXPR_PARENS, out));
         return qn_parser_expect(p, QN_T_RPAREN, NULL);
     case QN_T_LBRACKET:
         return parse_list(p, out);

@@ -14,7 +14,7 @@ static qn_status parse_signature(qn_parser *p, uint32_t *n_args)
         if (n > 0) {
             QN_TRY(qn_parser_expect(p, QN_T_COMMA, NULL));
         }
-        QN_TRY(qn_parse_target(p, QN_TARGET_NAME, NULL, QN_USE_PARAM, &node));
+        QN_TRY(qn_parse_target(p, QN_TARGET_NAME, QN_USE_PARAM, &node));
         for (uint32_t i = 0; i < n; i++) {
             if (p->stack[mark + i]->name == node->name) {
                 return qn_tree_fail(p->tree, node->line, "duplicate argument '%.*s' in function definition",
@@ -57,7 +57,7 @@ qn_status qn_parse_macro(qn_parser *p, qn_node **out)
     uint32_t line = p->cur.line, mark = p->n_stack, n_args;
     qn_node *name;
     QN_TRY(qn_parser_step(p));
-    QN_TRY(qn_parse_target(p, QN_TARGET_NAME, NULL, QN_USE_STORE, &name));
+    QN_TRY(qn_parse_target(p, QN_TARGET_NAME, QN_USE_STORE, &name));
     QN_TRY(parse_signature(p, &n_args));
     QN_TRY(parse_function(p, "endmacro"));
     QN_TRY(qn_parser_collect(p, QN_N_MACRO, line, mark, out));
@@ -115,7 +115,7 @@ qn_status qn_parse_with(qn_parser *p, qn_node **out)
         if (n == QN_MAX_PARAMS) {
             return qn_fail(p->tree->err, QN_EFULL, "line %u: more than %d variables", p->cur.line, QN_MAX_PARAMS);
         }
-        QN_TRY(qn_parse_target(p, 0, NULL, QN_USE_PARAM, &node));
+        QN_TRY(qn_parse_target(p, 0, QN_USE_PARAM, &node));
         QN_TRY(qn_parser_push(p, NULL));
         memmove(p->stack + mark + n + 1, p->stack + mark + n, n * sizeof(*p->stack));
         p->stack[mark + n++] = node;
@@ -222,7 +222,7 @@ qn_status qn_parse_import(qn_parser *p, qn_node **out)
     QN_TRY(qn_parser_step(p));
     QN_TRY(qn_parse_expr(p, 0, &(*out)->kids[0]));
     QN_TRY(qn_parser_expect_name(p, "as"));
-    QN_TRY(qn_parse_target(p, QN_TARGET_NAME, NULL, QN_USE_STORE, &name));
+    QN_TRY(qn_parse_target(p, QN_TARGET_NAME, QN_USE_STORE, &name));
     (*out)->name = name->name;
     return skip_context(p, &did);
 }
@@ -244,13 +244,13 @@ qn_status qn_parse_from(qn_parser *p, qn_node **out)
         if (done) {
             break;
         }
-        QN_TRY(qn_parse_target(p, QN_TARGET_NAME, NULL, QN_USE_STORE, &node));
+        QN_TRY(qn_parse_target(p, QN_TARGET_NAME, QN_USE_STORE, &node));
         if (node->name->u.text.data[0] == '_') {
             return qn_tree_fail(p->tree, node->line, "names starting with an underline can not be imported");
         }
         QN_TRY(qn_parser_skip_name(p, "as", &has_alias));
         if (has_alias) {
-            QN_TRY(qn_parse_target(p, QN_TARGET_NAME, NULL, QN_USE_STORE, &node));
+            QN_TRY(qn_parse_target(p, QN_TARGET_NAME, QN_USE_STORE, &node));
         }
         QN_TRY(qn_parser_push(p, node));
         QN_TRY(skip_context(p, &done));

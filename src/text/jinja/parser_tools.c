@@ -12,6 +12,16 @@ qn_status qn_parser_enter(qn_parser *p)
     return QN_OK;
 }
 
+/* The end of the template counts as being where the last token was. */
+static qn_status read_token(qn_parser *p, uint32_t last_line, qn_tok *out)
+{
+    QN_TRY(qn_lexer_next(&p->lexer, out));
+    if (out->kind == QN_T_EOF) {
+        out->line = last_line;
+    }
+    return QN_OK;
+}
+
 qn_status qn_parser_step(qn_parser *p)
 {
     if (p->has_ahead) {
@@ -19,13 +29,13 @@ qn_status qn_parser_step(qn_parser *p)
         p->has_ahead = false;
         return QN_OK;
     }
-    return qn_lexer_next(&p->lexer, &p->cur);
+    return read_token(p, p->cur.line, &p->cur);
 }
 
 qn_status qn_parser_look(qn_parser *p, const qn_tok **out)
 {
     if (!p->has_ahead) {
-        QN_TRY(qn_lexer_next(&p->lexer, &p->ahead));
+        QN_TRY(read_token(p, p->cur.line, &p->ahead));
         p->has_ahead = true;
     }
     *out = &p->ahead;

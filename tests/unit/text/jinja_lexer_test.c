@@ -111,7 +111,7 @@ static void refused(void **state)
         {"{{ x }", "line 1: unexpected '}'"},
         {"{% if", "line 1: unexpected 'end of template'"},
         {"{% if x", "line 1: unexpected end of template, expected 'end of statement block'."},
-        {"{{ 'a }}", "line 1: unexpected char ''' at 3"},
+        {"{{ 'a }}", "line 1: unexpected char \"'\" at 3"},
         {"{{ 1 ! 2 }}", "line 1: unexpected char '!' at 5"},
         {"{{ $ }}", "line 1: unexpected char '$' at 3"},
         {"{{ ( }}", "line 1: unexpected '}', expected ')'"},
