@@ -26,11 +26,11 @@ typedef enum qn_json_event {
 } qn_json_event;
 
 typedef struct qn_json_stream {
-    uint8_t state;    /* private */
-    uint8_t escape;   /* in a string: bytes of an escape still to come */
-    uint8_t i_word;   /* in true, false, null: letters so far */
+    uint8_t state;  /* private */
+    uint8_t escape; /* in a string: bytes of an escape still to come */
+    uint8_t i_word; /* in true, false, null: letters so far */
     const char *word;
-    uint32_t depth;   /* containers that are open */
+    uint32_t depth;                           /* containers that are open */
     uint64_t objects[QN_JSON_MAX_DEPTH / 64]; /* a bit for each: it is an object */
 } qn_json_stream;
 

@@ -41,8 +41,8 @@ void qn_answer_close(qn_answer *a);
 qn_status qn_answer_push(qn_answer *a, const char *bytes, size_t n, qn_part_fn *fn, void *ctx, qn_error *err);
 /* The mark that ends a turn has been read: nothing that is pushed from now on is part of the answer, nor comes out. */
 bool qn_answer_is_over(const qn_answer *a);
-/* The answer is over. *cut: a call or the reasoning was not closed: its last call got no QN_PART_CALL_END, or came out as
- * content when it was not certain yet. */
+/* The answer is over. *cut: a call or the reasoning was not closed: its last call got no QN_PART_CALL_END, or came out
+ * as content when it was not certain yet. */
 qn_status qn_answer_finish(qn_answer *a, qn_part_fn *fn, void *ctx, bool *cut, qn_error *err);
 
 #endif

@@ -112,9 +112,7 @@ static void begin_call(qn_answer *a)
 {
     a->name.n = a->id.n = 0;
     bool objects = a->syntax->shape == QN_SHAPE_OBJECT || a->syntax->shape == QN_SHAPE_KEYED;
-    qn_answer_enter(a, objects                                                ? QN_AS_SECTION
-                       : a->syntax->id_place == QN_ID_BEFORE_NAME ? QN_AS_ID
-                                                                  : QN_AS_NAME);
+    qn_answer_enter(a, objects ? QN_AS_SECTION : a->syntax->id_place == QN_ID_BEFORE_NAME ? QN_AS_ID : QN_AS_NAME);
 }
 
 static bool in_section(qn_answer *a, char c)
@@ -156,6 +154,8 @@ static void begin_literal(qn_answer *a, char close)
     qn_call_announce(a);
     qn_literal_init_members(&a->literal, a->syntax->quote, close);
     qn_answer_say(a, QN_PART_ARGUMENTS, a->literal.out, a->literal.n_out);
+    a->holding = a->done = true;
+    qn_buf_clear(&a->raw);
     qn_answer_enter(a, QN_AS_LITERAL);
 }
 
@@ -207,10 +207,15 @@ static bool in_json(qn_answer *a, char c)
     return true;
 }
 
+/* Bytes that have not become JSON yet are held: content when they never do. */
 static bool in_literal(qn_answer *a, char c)
 {
     qn_literal_step step = qn_literal_push(&a->literal, c);
-    qn_answer_say(a, QN_PART_ARGUMENTS, a->literal.out, a->literal.n_out);
+    if (a->literal.n_out > 0) {
+        qn_answer_say(a, QN_PART_ARGUMENTS, a->literal.out, a->literal.n_out);
+        qn_buf_clear(&a->raw);
+        a->done = c != ',';
+    }
     if (step == QN_LITERAL_DONE) {
         qn_call_end(a);
     }

@@ -25,20 +25,20 @@
 #include "text/chat/dialect_int.h"
 #include "text/chat/literal.h"
 
-#define QN_ANSWER_RAW (256u << 10)   /* bytes of a call that are kept before its name is certain: arguments first */
-#define QN_ANSWER_VALUE (4u << 20)   /* bytes of one value that is no string */
-#define QN_ANSWER_NAME 256           /* bytes of a function's name, an id, a parameter's name, a header */
-#define QN_ANSWER_OUT 4096           /* bytes of a part that wait for more */
-#define QN_ANSWER_MARKS 24           /* marks that one state expects */
-#define QN_ANSWER_NESTED 32          /* depth of parameters that have parameters */
+#define QN_ANSWER_RAW (256u << 10) /* bytes of a call that are kept before its name is certain: arguments first */
+#define QN_ANSWER_VALUE (4u << 20) /* bytes of one value that is no string */
+#define QN_ANSWER_NAME 256         /* bytes of a function's name, an id, a parameter's name, a header */
+#define QN_ANSWER_OUT 4096         /* bytes of a part that wait for more */
+#define QN_ANSWER_MARKS 24         /* marks that one state expects */
+#define QN_ANSWER_NESTED 32        /* depth of parameters that have parameters */
 
 typedef enum qn_answer_state {
     QN_AS_CONTENT,
     QN_AS_REASONING,
     QN_AS_HEADER,
-    QN_AS_BETWEEN,  /* after a message of a turn that has several */
-    QN_AS_OVER,     /* the end of the turn has been said */
-    QN_AS_SECTION,  /* where calls may stand */
+    QN_AS_BETWEEN, /* after a message of a turn that has several */
+    QN_AS_OVER,    /* the end of the turn has been said */
+    QN_AS_SECTION, /* where calls may stand */
     QN_AS_NAME,
     QN_AS_ID,
     QN_AS_BEFORE_JSON, /* after the name, before { */
@@ -53,9 +53,25 @@ typedef enum qn_answer_state {
 } qn_answer_state;
 
 typedef enum qn_mark_kind {
-    QN_MK_THINK_OPEN, QN_MK_THINK_CLOSE, QN_MK_CONTENT_OPEN, QN_MK_CONTENT_CLOSE, QN_MK_END, QN_MK_HEADER_OPEN, QN_MK_HEADER_END, QN_MK_SECTION_OPEN,
-    QN_MK_SECTION_CLOSE, QN_MK_CALL_OPEN, QN_MK_CALL_CLOSE, QN_MK_NAME_END, QN_MK_ID_END, QN_MK_KEY_OPEN, QN_MK_KEY_END,
-    QN_MK_KEY_END_JSON, QN_MK_VALUE_END, QN_MK_GUARD_OPEN, QN_MK_GUARD_CLOSE,
+    QN_MK_THINK_OPEN,
+    QN_MK_THINK_CLOSE,
+    QN_MK_CONTENT_OPEN,
+    QN_MK_CONTENT_CLOSE,
+    QN_MK_END,
+    QN_MK_HEADER_OPEN,
+    QN_MK_HEADER_END,
+    QN_MK_SECTION_OPEN,
+    QN_MK_SECTION_CLOSE,
+    QN_MK_CALL_OPEN,
+    QN_MK_CALL_CLOSE,
+    QN_MK_NAME_END,
+    QN_MK_ID_END,
+    QN_MK_KEY_OPEN,
+    QN_MK_KEY_END,
+    QN_MK_KEY_END_JSON,
+    QN_MK_VALUE_END,
+    QN_MK_GUARD_OPEN,
+    QN_MK_GUARD_CLOSE,
 } qn_mark_kind;
 
 typedef struct qn_expected {
@@ -93,9 +109,9 @@ struct qn_answer {
     qn_budget *budget;
     qn_json_doc *tools;
     bool no_calls, keep_reasoning;
-    bool fresh;  /* nothing but whitespace since the answer, or since a call ended */
-    bool begun;  /* reasoning or its end has come */
-    bool cut;    /* the turn ended inside reasoning */
+    bool fresh; /* nothing but whitespace since the answer, or since a call ended */
+    bool begun; /* reasoning or its end has come */
+    bool cut;   /* the turn ended inside reasoning */
     qn_answer_state state;
 
     /* answer_mark.c */
@@ -105,14 +121,14 @@ struct qn_answer {
     char held[QN_MARK_MAX + QN_MARK_SPACES * 8];
     size_t n_held;
     qn_str skip; /* whitespace after a mark that still belongs to it */
-    bool done; /* the last mark or byte closed something: it is no part of what is held from now on */
+    bool done;   /* the last mark or byte closed something: it is no part of what is held from now on */
 
     /* the call */
     const qn_syntax *syntax;
     uint32_t i_call;
     bool holding, announced;
     qn_buf raw;
-    unsigned n_calls;  /* in this section */
+    unsigned n_calls; /* in this section */
     bool in_list, list_over;
     qn_word name, id, key;
     bool id_said;
@@ -122,7 +138,7 @@ struct qn_answer {
     const qn_json *parameters, *schema; /* of the function; of the value */
     unsigned types;
     bool any_parameter;
-    bool streaming;     /* the value is a string and goes out as it comes */
+    bool streaming;      /* the value is a string and goes out as it comes */
     bool guard, guarded; /* may begin with, has begun with guard_open */
     qn_buf value;
     qn_nest nest[QN_ANSWER_NESTED];
@@ -143,7 +159,7 @@ struct qn_answer {
 
 void qn_answer_say(qn_answer *a, qn_part part, const char *bytes, size_t n);
 void qn_answer_say_once(qn_answer *a, qn_part part, qn_str text); /* a part that is whole */
-void qn_answer_flush(qn_answer *a, bool all); /* all: also half a character */
+void qn_answer_flush(qn_answer *a, bool all);                     /* all: also half a character */
 void qn_answer_fail(qn_answer *a, qn_status status, const char *what);
 
 /* ---- answer_mark.c ---- */
@@ -169,7 +185,7 @@ void qn_answer_keep(qn_answer *a, qn_str text);        /* more of what is held *
 void qn_answer_reject(qn_answer *a); /* what was held is no call: content. A call that was announced gets no end */
 void qn_call_announce(qn_answer *a);
 void qn_call_end(qn_answer *a);
-void qn_call_from_header(qn_answer *a); /* a->name is known; its arguments follow */
+void qn_call_from_header(qn_answer *a);        /* a->name is known; its arguments follow */
 void qn_call_leave(qn_answer *a, qn_str skip); /* the section is over */
 void qn_object_begin(qn_answer *a);
 void qn_tags_begin(qn_answer *a);
@@ -177,6 +193,9 @@ void qn_tags_end_call(qn_answer *a);
 void qn_tags_finish(qn_answer *a); /* the answer is over: what a value has so far comes out */
 
 bool qn_word_add(qn_word *w, char c);
-static inline qn_str qn_word_view(const qn_word *w) { return (qn_str){w->bytes, w->n}; }
+static inline qn_str qn_word_view(const qn_word *w)
+{
+    return (qn_str){w->bytes, w->n};
+}
 
 #endif

@@ -6,9 +6,9 @@
 #include "text/chat/literal.h"
 #include "text/chat/mark.h"
 
-#define MAX_TOOLS_TEXT (16u << 20)  /* bytes; a request is smaller */
+#define MAX_TOOLS_TEXT (16u << 20) /* bytes; a request is smaller */
 #define MAX_TOOLS_NODES (1u << 20)
-#define MAX_UNION_DEPTH 4           /* anyOf inside anyOf */
+#define MAX_UNION_DEPTH 4 /* anyOf inside anyOf */
 
 static void write_copy(qn_json_writer *w, const qn_json *v)
 {
@@ -158,9 +158,9 @@ static unsigned type_of_name(const qn_json *v)
 
 static unsigned type_of_value(const qn_json *v)
 {
-    static const unsigned types[] = {[QN_JSON_NULL] = QN_TYPE_NULL,     [QN_JSON_BOOL] = QN_TYPE_BOOLEAN,
-                                     [QN_JSON_NUMBER] = QN_TYPE_NUMBER, [QN_JSON_STRING] = QN_TYPE_STRING,
-                                     [QN_JSON_ARRAY] = QN_TYPE_ARRAY,   [QN_JSON_OBJECT] = QN_TYPE_OBJECT};
+    static const unsigned types[] = {
+        [QN_JSON_NULL] = QN_TYPE_NULL,     [QN_JSON_BOOL] = QN_TYPE_BOOLEAN, [QN_JSON_NUMBER] = QN_TYPE_NUMBER,
+        [QN_JSON_STRING] = QN_TYPE_STRING, [QN_JSON_ARRAY] = QN_TYPE_ARRAY,  [QN_JSON_OBJECT] = QN_TYPE_OBJECT};
     return types[qn_json_kind_of(v)];
 }
 

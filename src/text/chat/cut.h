@@ -9,18 +9,34 @@
 
 size_t qn_cut_find(qn_str s, qn_str what, size_t from);     /* the first one at or after from */
 size_t qn_cut_find_last(qn_str s, qn_str what, size_t end); /* the last one that ends at or before end */
-static inline bool qn_cut_has(qn_str s, qn_str what) { return qn_cut_find(s, what, 0) != QN_NOWHERE; }
+static inline bool qn_cut_has(qn_str s, qn_str what)
+{
+    return qn_cut_find(s, what, 0) != QN_NOWHERE;
+}
 bool qn_cut_starts(qn_str s, qn_str with);
 bool qn_cut_ends(qn_str s, qn_str with);
 
-static inline qn_str qn_cut_from(qn_str s, size_t from) { return (qn_str){s.data + from, s.len - from}; }
-static inline qn_str qn_cut_to(qn_str s, size_t to) { return (qn_str){s.data, to}; }
-static inline qn_str qn_cut_between(qn_str s, size_t from, size_t to) { return (qn_str){s.data + from, to - from}; }
-static inline qn_str qn_cut_trim(qn_str s) { return qn_mark_of(s).core; }
+static inline qn_str qn_cut_from(qn_str s, size_t from)
+{
+    return (qn_str){s.data + from, s.len - from};
+}
+static inline qn_str qn_cut_to(qn_str s, size_t to)
+{
+    return (qn_str){s.data, to};
+}
+static inline qn_str qn_cut_between(qn_str s, size_t from, size_t to)
+{
+    return (qn_str){s.data + from, to - from};
+}
+static inline qn_str qn_cut_trim(qn_str s)
+{
+    return qn_mark_of(s).core;
+}
 
 /* What both begin with, not ending inside <...>. */
 qn_str qn_cut_common_start(qn_str a, qn_str b);
-/* What both end with, beginning where in both a mark may begin: after whitespace, `>` or `]`, or at the start of the text. */
+/* What both end with, beginning where in both a mark may begin: after whitespace, `>` or `]`, or at the start of the
+ * text. */
 qn_str qn_cut_common_end(qn_str a, qn_str b);
 
 /* The first word of s that looks like a token of its own: <...>, [...] or another run without whitespace that begins

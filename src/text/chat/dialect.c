@@ -38,9 +38,9 @@ static bool keep_mark(qn_dialect *d, qn_mark *m)
 
 static bool keep_syntax(qn_dialect *d, qn_syntax *s)
 {
-    qn_mark *marks[] = {&s->section_open, &s->section_close, &s->call_open,    &s->call_close, &s->name_end,
-                        &s->id_end,       &s->key_open,      &s->key_end,      &s->value_end,  &s->key_end_json,
-                        &s->guard_open,   &s->guard_close};
+    qn_mark *marks[] = {&s->section_open, &s->section_close, &s->call_open,  &s->call_close,
+                        &s->name_end,     &s->id_end,        &s->key_open,   &s->key_end,
+                        &s->value_end,    &s->key_end_json,  &s->guard_open, &s->guard_close};
     qn_str *strs[] = {&s->separator, &s->name_key, &s->arguments_key, &s->id_key, &s->id_prefix, &s->quote};
     bool good = true;
     for (size_t i = 0; i < sizeof(marks) / sizeof(marks[0]); i++) {
@@ -56,8 +56,8 @@ static bool keep_all(qn_dialect *d)
 {
     qn_header *h = &d->header;
     bool good = keep(d, &d->turn_start) && keep_mark(d, &d->think_open) && keep_mark(d, &d->think_close);
-    good = good && keep_mark(d, &d->content_open) && keep_mark(d, &d->content_close) && keep_mark(d, &h->open) && keep_mark(d, &h->end) && keep(d, &h->content) && keep(d, &h->reasoning) &&
-           keep(d, &h->recipient);
+    good = good && keep_mark(d, &d->content_open) && keep_mark(d, &d->content_close) && keep_mark(d, &h->open) &&
+           keep_mark(d, &h->end) && keep(d, &h->content) && keep(d, &h->reasoning) && keep(d, &h->recipient);
     for (size_t i = 0; i < d->n_syntaxes; i++) {
         good = good && keep_syntax(d, &d->syntaxes[i]);
     }
@@ -160,7 +160,8 @@ static void add_flag(qn_json_writer *w, const char *key, bool on)
 
 static void describe_syntax(qn_json_writer *w, const qn_syntax *s, qn_buf *scratch)
 {
-    static const char *const shapes[] = {"object", "keyed object", "named", "tagged", "nested tags", "braces", "python"};
+    static const char *const shapes[] = {"object",      "keyed object", "named", "tagged",
+                                         "nested tags", "braces",       "python"};
     static const char *const ids[] = {"", "before the name", "after the name", "around the name"};
     qn_json_begin_object(w);
     qn_json_key(w, "shape");

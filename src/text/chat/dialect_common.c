@@ -2,7 +2,10 @@
  * SPDX-License-Identifier: MIT */
 #include "text/chat/dialect_int.h"
 
-#define MARK(text) {.core = {(text), sizeof(text) - 1}}
+#define MARK(text)                          \
+    {                                       \
+        .core = {(text), sizeof(text) - 1 } \
+    }
 #define OBJECT_KEYS .name_key = {"name", 4}, .arguments_key = {"arguments", 9}, .id_key = {"id", 2}
 
 /* Tried when the template shows tools but no calls. The marks are tokens that ordinary text does not hold. */
@@ -10,12 +13,19 @@ static const qn_syntax common[] = {
     {.shape = QN_SHAPE_OBJECT, OBJECT_KEYS, .section_open = MARK("<tool_call>"), .section_close = MARK("</tool_call>")},
     {.shape = QN_SHAPE_OBJECT, OBJECT_KEYS, .list = true, .section_open = MARK("<|tool_call|>")},
     {.shape = QN_SHAPE_OBJECT, OBJECT_KEYS, .list = true, .section_open = MARK("[TOOL_CALLS]")},
-    {.shape = QN_SHAPE_PYTHON, .list = true, .section_open = MARK("<|tool_call_start|>"),
+    {.shape = QN_SHAPE_PYTHON,
+     .list = true,
+     .section_open = MARK("<|tool_call_start|>"),
      .section_close = MARK("<|tool_call_end|>")},
-    {.shape = QN_SHAPE_NAMED, .section_open = MARK("<|tool_calls_section_begin|>"),
-     .section_close = MARK("<|tool_calls_section_end|>"), .call_open = MARK("<|tool_call_begin|>functions."),
-     .name_end = MARK(":\1<|tool_call_argument_begin|>"), .call_close = MARK("<|tool_call_end|>"),
-     .id_place = QN_ID_AROUND_NAME, .id_prefix = {"functions.", 10}, .id_suffix = 2},
+    {.shape = QN_SHAPE_NAMED,
+     .section_open = MARK("<|tool_calls_section_begin|>"),
+     .section_close = MARK("<|tool_calls_section_end|>"),
+     .call_open = MARK("<|tool_call_begin|>functions."),
+     .name_end = MARK(":\1<|tool_call_argument_begin|>"),
+     .call_close = MARK("<|tool_call_end|>"),
+     .id_place = QN_ID_AROUND_NAME,
+     .id_prefix = {"functions.", 10},
+     .id_suffix = 2},
 };
 
 /* An answer that is nothing but a call. */

@@ -5,6 +5,7 @@
  *     dialect_turn.c       where an answer begins and how it ends
  *     dialect_reasoning.c  the marks of reasoning
  *     dialect_calls.c      finding calls in the text of a turn, and their shape
+ *     dialect_split.c      the marks around calls
  *     dialect_tags.c       the marks of calls whose parameters stand one by one
  *     dialect_header.c     turns that are made of several messages with headers
  *     dialect_common.c     syntaxes that models write though their template does not show them
@@ -32,9 +33,9 @@ typedef enum qn_id_place { QN_ID_NONE, QN_ID_BEFORE_NAME, QN_ID_AFTER_NAME, QN_I
  * call may be absent. Calls that are JSON or Python may stand in a list. */
 typedef struct qn_syntax {
     qn_shape shape;
-    bool list;    /* the template writes [ and ] around the calls, and commas between them */
-    bool bare;    /* no mark before: only where the answer begins, and only functions that are known */
-    bool whole;   /* only when the call is the whole answer */
+    bool list;  /* the template writes [ and ] around the calls, and commas between them */
+    bool bare;  /* no mark before: only where the answer begins, and only functions that are known */
+    bool whole; /* only when the call is the whole answer */
     qn_mark section_open, section_close, call_open, call_close;
     qn_str separator; /* whitespace between calls */
     /* OBJECT */
@@ -69,10 +70,10 @@ typedef struct qn_dialect_text qn_dialect_text;
 
 struct qn_dialect {
     qn_budget *budget;
-    qn_dialect_text *texts; /* what the strings below point into */
-    qn_str turn_start;      /* what a prompt ends with before anything that the model could have said */
-    bool has_tools;         /* the template shows tools */
-    bool reads_json;        /* arguments are given to the template as objects; false: it wants strings */
+    qn_dialect_text *texts;           /* what the strings below point into */
+    qn_str turn_start;                /* what a prompt ends with before anything that the model could have said */
+    bool has_tools;                   /* the template shows tools */
+    bool reads_json;                  /* arguments are given to the template as objects; false: it wants strings */
     bool has_reasoning, prompt_opens; /* prompt_opens: the generation prompt opens reasoning by itself */
     qn_mark think_open, think_close;
     qn_mark content_open, content_close; /* around content: <response> ... */
@@ -102,17 +103,17 @@ typedef enum qn_probe_next { QN_NEXT_NOTHING, QN_NEXT_USER, QN_NEXT_RESULT } qn_
 typedef enum qn_probe_value { QN_VALUE_PLAIN, QN_VALUE_UGLY } qn_probe_value;
 
 typedef struct qn_probe {
-    bool generate;  /* with the generation prompt */
+    bool generate; /* with the generation prompt */
     bool tools;
     bool assistant; /* a turn of the assistant follows the user's */
     qn_probe_think think;
     qn_probe_text content;
-    qn_str literal;    /* content in place of QN_PROBE_CONTENT when not empty */
-    bool reasoning;    /* reasoning in a member of its own */
-    bool parts;        /* ... or as a part of the content */
+    qn_str literal; /* content in place of QN_PROBE_CONTENT when not empty */
+    bool reasoning; /* reasoning in a member of its own */
+    bool parts;     /* ... or as a part of the content */
     unsigned n_calls;
-    bool arguments_text; /* a string of JSON instead of an object */
-    bool long_ids;       /* ids like functions.NAME:0 */
+    bool arguments_text;  /* a string of JSON instead of an object */
+    bool long_ids;        /* ids like functions.NAME:0 */
     qn_probe_value value; /* UGLY: the first argument of the first call has characters that may need care */
     qn_probe_next next;
 } qn_probe;
@@ -128,7 +129,7 @@ typedef struct qn_prober {
     qn_jinja_text texts[96]; /* of all probes that succeeded: results are views of them */
     size_t n_texts;
     char made[QN_MARK_MAX]; /* a mark that stands in no text as it is */
-    qn_status fatal; /* no memory: ends the derivation */
+    qn_status fatal;        /* no memory: ends the derivation */
     qn_error *err;
 } qn_prober;
 
@@ -148,8 +149,8 @@ typedef struct qn_turns {
     qn_str prompt;   /* ... with the generation prompt */
     qn_str tails[4]; /* of generation prompts (default, thinking on, on with effort, off): what follows turn_start */
     size_t n_tails;
-    qn_str content;  /* the text of a turn with content only, from turn_start on */
-    qn_str lead;     /* what stands before the content in it */
+    qn_str content; /* the text of a turn with content only, from turn_start on */
+    qn_str lead;    /* what stands before the content in it */
 } qn_turns;
 
 void qn_derive_turn(qn_dialect *d, qn_prober *p, qn_turns *t);
@@ -175,9 +176,11 @@ typedef struct qn_call_text {
 bool qn_derive_tags(qn_syntax *s, const qn_call_text *c, size_t (*spans)[2]);
 /* Sets what stands around a value that needs care, from calls with such a value. */
 void qn_derive_guard(qn_syntax *s, const qn_call_text *c);
-/* Sets the marks of sections and calls from what stands before the first call, between two (when know_between) and
- * after the last. */
-void qn_split_calls(qn_syntax *s, qn_str before, qn_str between, qn_str after, bool know_between);
+/* Renders a turn with calls and finds them. */
+bool qn_show_calls(const qn_dialect *d, qn_prober *p, const qn_probe *probe, qn_call_text *c);
+/* Sets the marks of sections and calls. spans: where the first call's own text begins and ends, and the second's. */
+void qn_split_turn(const qn_dialect *d, qn_prober *p, const qn_turns *t, const qn_probe *how, qn_call_text *c,
+                   qn_syntax *s, const size_t (*spans)[2]);
 /* False: turns have no headers. Else c->body is set. */
 bool qn_derive_header(qn_dialect *d, qn_prober *p, const qn_turns *t, qn_call_text *c);
 /* A turn with reasoning before its content, and where these are. */

@@ -5,23 +5,27 @@
 
 #include <stdio.h>
 
-static const char *const known[][2] = {{"<think>", "</think>"},         {"[THINK]", "[/THINK]"},
-                                       {"<thinking>", "</thinking>"},   {"<thought>", "</thought>"},
-                                       {"<reasoning>", "</reasoning>"}, {"<|START_THINKING|>", "<|END_THINKING|>"}};
+static const char *const known[][2] = {
+    {"<think>", "</think>"},     {"[THINK]", "[/THINK]"},         {"<thinking>", "</thinking>"},
+    {"<thought>", "</thought>"}, {"<reasoning>", "</reasoning>"}, {"<|START_THINKING|>", "<|END_THINKING|>"},
+};
 
 bool qn_find_reasoning_turn(const qn_dialect *d, qn_prober *p, qn_str *turn, size_t *reason_at, size_t *content_at)
 {
     for (unsigned parts = 0; parts < 2; parts++) {
         for (qn_probe_think think = QN_THINK_DEFAULT; think < QN_THINK_OFF; think++) {
-            qn_probe probe = {.assistant = true, .content = QN_TEXT_CONTENT, .think = think, .reasoning = parts == 0,
+            qn_probe probe = {.assistant = true,
+                              .content = QN_TEXT_CONTENT,
+                              .think = think,
+                              .reasoning = parts == 0,
                               .parts = parts == 1};
             qn_str text;
             if (!qn_probe_render(p, &probe, &text) || !qn_turn_text(d, text, turn)) {
                 continue;
             }
             *reason_at = qn_cut_find(*turn, QN_STR(QN_PROBE_REASON), 0);
-            *content_at = *reason_at == QN_NOWHERE ? QN_NOWHERE
-                                                   : qn_cut_find(*turn, QN_STR(QN_PROBE_CONTENT), *reason_at);
+            *content_at =
+                *reason_at == QN_NOWHERE ? QN_NOWHERE : qn_cut_find(*turn, QN_STR(QN_PROBE_CONTENT), *reason_at);
             /* A list of parts that is printed as it is shows the word too, in JSON. */
             if (*content_at != QN_NOWHERE && !(parts == 1 && qn_cut_has(*turn, QN_STR("type")))) {
                 return true;
@@ -74,9 +78,10 @@ static bool from_tails(qn_dialect *d, const qn_turns *t)
 static bool is_left_out(qn_dialect *d, qn_prober *p, qn_str open, qn_str close, size_t *n_after)
 {
     char text[2 * QN_MARK_MAX + 64];
-    int n = snprintf(text, sizeof(text), "%.*s\n" QN_PROBE_REASON "\n%.*s\n\n" QN_PROBE_CONTENT, (int)open.len, open.data,
-                     (int)close.len, close.data);
-    qn_probe probe = {.assistant = true, .content = QN_TEXT_CONTENT, .literal = {text, (size_t)n}, .next = QN_NEXT_USER};
+    int n = snprintf(text, sizeof(text), "%.*s\n" QN_PROBE_REASON "\n%.*s\n\n" QN_PROBE_CONTENT, (int)open.len,
+                     open.data, (int)close.len, close.data);
+    qn_probe probe = {
+        .assistant = true, .content = QN_TEXT_CONTENT, .literal = {text, (size_t)n}, .next = QN_NEXT_USER};
     qn_str rendered, turn;
     if (!qn_probe_render(p, &probe, &rendered) || !qn_turn_text(d, rendered, &turn) ||
         qn_cut_has(turn, QN_STR(QN_PROBE_REASON))) {

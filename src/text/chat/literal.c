@@ -100,8 +100,8 @@ static bool is_number(const char *s, size_t n)
 
 static void put_word(qn_literal *l)
 {
-    static const char *const words[][2] = {{"True", "true"},   {"False", "false"}, {"None", "null"},
-                                           {"true", "true"},   {"false", "false"}, {"null", "null"}};
+    static const char *const words[][2] = {{"True", "true"}, {"False", "false"}, {"None", "null"},
+                                           {"true", "true"}, {"false", "false"}, {"null", "null"}};
     qn_str word = {l->word, l->n_word};
     for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
         if (qn_str_is(word, words[i][0])) {
@@ -219,7 +219,9 @@ static qn_literal_step in_escape(qn_literal *l, char c)
 {
     static const char names[] = "nrtbfav\\'\"/", values[] = "\n\r\t\b\f\a\v\\'\"/";
     if (l->state == ST_HEX) {
-        int digit = c >= '0' && c <= '9' ? c - '0' : (c | 0x20) >= 'a' && (c | 0x20) <= 'f' ? (c | 0x20) - 'a' + 10 : -1;
+        int digit = c >= '0' && c <= '9'                     ? c - '0'
+                    : (c | 0x20) >= 'a' && (c | 0x20) <= 'f' ? (c | 0x20) - 'a' + 10
+                                                             : -1;
         if (digit < 0) {
             return QN_LITERAL_BAD;
         }

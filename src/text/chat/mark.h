@@ -6,10 +6,10 @@
 
 #include "base/str.h"
 
-#define QN_MARK_MAX 512     /* bytes of a mark; the longest known one has 60 */
-#define QN_MARK_SPACES 16   /* whitespace that may stand where a mark has some inside */
+#define QN_MARK_MAX 512       /* bytes of a mark; the longest known one has 60 */
+#define QN_MARK_SPACES 16     /* whitespace that may stand where a mark has some inside */
 #define QN_MARK_LINE_END '\2' /* in a core: a line end that must be there */
-#define QN_MARK_DIGITS '\1' /* in a core: one or more decimal digits (the number of a call) */
+#define QN_MARK_DIGITS '\1'   /* in a core: one or more decimal digits (the number of a call) */
 
 typedef struct qn_mark {
     qn_str before; /* whitespace, or empty */
@@ -29,6 +29,9 @@ qn_fit qn_mark_fit(const qn_mark *m, qn_str s, size_t *len);
 /* Splits text into whitespace, core and whitespace: views of it. */
 qn_mark qn_mark_of(qn_str text);
 
-static inline bool qn_is_blank(char c) { return c == ' ' || c == '\n' || c == '\t' || c == '\r'; }
+static inline bool qn_is_blank(char c)
+{
+    return c == ' ' || c == '\n' || c == '\t' || c == '\r';
+}
 
 #endif

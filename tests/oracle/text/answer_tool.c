@@ -1,8 +1,8 @@
 /* Reads answers as a template's dialect understands them. One line of JSON in, one out:
  *     {"template": text, "bos": text, "eos": text}          the dialect of the lines that follow; out: its description
  *     {"prompt": text, "answer": text, "tools": [...], "cuts": how, "no_calls": bool, "keep_reasoning": bool}
- * cuts: "none"; "all": also byte by byte and in two parts, wherever they are cut, which must not matter; "truncate": every
- * beginning of the answer is read too, and must not make more of it. Out: what was read, and "same".
+ * cuts: "none"; "all": also byte by byte and in two parts, wherever they are cut, which must not matter; "truncate":
+ * every beginning of the answer is read too, and must not make more of it. Out: what was read, and "same".
  * SPDX-License-Identifier: MIT */
 #include "text/chat/answer.h"
 
@@ -72,8 +72,11 @@ static qn_status hear(void *ctx, qn_part part, uint32_t i_call, qn_str text)
         fprintf(stderr, "a part of call %u while call %u is open\n", i_call, h->n_calls);
         abort();
     }
-    qn_buf *bufs[] = {[QN_PART_CONTENT] = &h->content, [QN_PART_REASONING] = &h->reasoning, [QN_PART_CALL] = &h->name,
-                      [QN_PART_CALL_ID] = &h->id, [QN_PART_ARGUMENTS] = &h->arguments};
+    qn_buf *bufs[] = {[QN_PART_CONTENT] = &h->content,
+                      [QN_PART_REASONING] = &h->reasoning,
+                      [QN_PART_CALL] = &h->name,
+                      [QN_PART_CALL_ID] = &h->id,
+                      [QN_PART_ARGUMENTS] = &h->arguments};
     if (part == QN_PART_CALL_END) {
         put_call(h, true);
     } else {
@@ -145,7 +148,8 @@ static size_t said(const heard *h)
     return h->content.len + h->reasoning.len;
 }
 
-static bool check_beginnings(const qn_dialect *d, const qn_answer_options *o, qn_str text, const heard *whole, size_t *bad)
+static bool check_beginnings(const qn_dialect *d, const qn_answer_options *o, qn_str text, const heard *whole,
+                             size_t *bad)
 {
     for (size_t n = 0; n < text.len; n++) {
         heard h;
@@ -174,8 +178,10 @@ static qn_str string(const qn_json *line, const char *key)
 
 static void answer_line(const qn_dialect *d, const qn_json *line)
 {
-    qn_answer_options o = {.prompt = string(line, "prompt"), .tools = qn_json_find(line, "tools"),
-                           .no_calls = flag(line, "no_calls"), .keep_reasoning = flag(line, "keep_reasoning")};
+    qn_answer_options o = {.prompt = string(line, "prompt"),
+                           .tools = qn_json_find(line, "tools"),
+                           .no_calls = flag(line, "no_calls"),
+                           .keep_reasoning = flag(line, "keep_reasoning")};
     qn_str text = string(line, "answer"), cuts = string(line, "cuts");
     heard h;
     size_t bad = 0;

@@ -1,0 +1,121 @@
+/* The marks around calls: what stands before, between and after them, split into what belongs to a section and to a
+ * call. SPDX-License-Identifier: MIT */
+#include "text/chat/dialect_int.h"
+
+/* Where text[0, end) ends without the marks that end a turn, or what the template writes after all turns. */
+static size_t without_end(const qn_dialect *d, const qn_turns *t, qn_str text)
+{
+    qn_str content = QN_STR(QN_PROBE_CONTENT);
+    size_t at = qn_cut_find(t->content, content, 0);
+    qn_str end = at == QN_NOWHERE ? content : qn_cut_trim(qn_cut_from(t->content, at + content.len));
+    qn_str all = {text.data, qn_mark_of(text).before.len + qn_mark_of(text).core.len};
+    if (end.len > 0 && qn_cut_ends(all, end)) {
+        return all.len - end.len;
+    }
+    qn_str shared = qn_cut_common_end(text, t->before);
+    if (qn_cut_trim(shared).len > 0) {
+        text.len -= shared.len;
+        all = (qn_str){text.data, qn_mark_of(text).before.len + qn_mark_of(text).core.len};
+    }
+    for (size_t i = 0; i < d->n_ends; i++) {
+        if (qn_cut_ends(all, d->ends[i].core)) {
+            return all.len - d->ends[i].core.len;
+        }
+    }
+    return text.len;
+}
+
+/* What stands before the first call, which begins at call_at: after the content if the template can show both. */
+static void find_before(const qn_dialect *d, qn_prober *p, const qn_turns *t, const qn_probe *how, qn_call_text *c,
+                        size_t call_at)
+{
+    c->before = qn_cut_between(c->turn, c->body, call_at);
+    if (c->body > 0) {
+        return;
+    }
+    qn_probe probe = *how;
+    probe.content = QN_TEXT_CONTENT;
+    qn_call_text with;
+    if (qn_show_calls(d, p, &probe, &with)) {
+        qn_str content = QN_STR(QN_PROBE_CONTENT);
+        size_t at = qn_cut_find_last(with.turn, content, with.name_at[0]);
+        size_t begin = with.name_at[0] - (c->name_at[0] - call_at);
+        if (at != QN_NOWHERE && c->name_at[0] - call_at <= with.name_at[0] && begin >= at + content.len) {
+            qn_str before = qn_cut_between(with.turn, at + content.len, begin), close = d->content_close.core;
+            at = qn_cut_find(before, close, 0);
+            c->before = at == QN_NOWHERE ? before : qn_cut_from(before, at + close.len);
+            return;
+        }
+    }
+    if (qn_cut_trim(t->lead).len > 0 && qn_cut_starts(c->before, t->lead)) {
+        c->before = qn_cut_from(c->before, t->lead.len);
+    } else if (d->has_reasoning) {
+        size_t at = qn_cut_find_last(c->before, d->think_close.core, c->before.len);
+        if (at != QN_NOWHERE) {
+            c->before = qn_cut_from(c->before, at + d->think_close.core.len);
+        }
+    }
+}
+
+static size_t longest(size_t a, size_t b)
+{
+    return a > b ? a : b;
+}
+
+/* Sets the marks of sections and calls from what stands before the first call, between two (when know_between) and
+ * after the last. */
+static void set_marks(qn_syntax *s, qn_str before, qn_str between, qn_str after, bool know_between)
+{
+    qn_str open = know_between ? qn_cut_common_end(before, between) : before;
+    bool objects = s->shape == QN_SHAPE_OBJECT || s->shape == QN_SHAPE_KEYED;
+    if (!know_between || qn_cut_trim(open).len == 0) {
+        bool section = objects || (know_between && qn_cut_trim(before).len > 0);
+        *(section ? &s->section_open : &s->call_open) = qn_mark_of(before);
+        qn_str close = know_between ? qn_cut_common_start(between, after) : (qn_str){after.data, 0};
+        if (section && qn_cut_trim(close).len > 0) {
+            s->call_close = qn_mark_of(close);
+            after = qn_cut_from(after, close.len);
+        }
+        *(section ? &s->section_close : &s->call_close) = qn_mark_of(after);
+        s->separator = know_between ? qn_mark_of(between).before : (qn_str){"", 0};
+        return;
+    }
+    qn_str outside = qn_cut_to(before, before.len - open.len), rest = qn_cut_to(between, between.len - open.len);
+    qn_str close = qn_cut_common_start(rest, after);
+    s->call_close = qn_mark_of(close);
+    qn_mark end = qn_mark_of(qn_cut_from(after, close.len));
+    if (qn_cut_trim(outside).len == 0) {
+        s->call_open = qn_mark_of(before);
+    } else {
+        s->call_open = qn_mark_of(open);
+        s->section_open = qn_mark_of(outside);
+        s->section_close = end;
+    }
+    qn_str space = qn_mark_of(open).before;
+    s->separator = space.len > 0 ? space : qn_mark_of(qn_cut_from(rest, close.len)).before;
+    if (s->section_open.core.len == 0 && s->call_close.core.len > 0) {
+        size_t n = longest(longest(s->call_close.after.len, s->separator.len), end.core.len == 0 ? end.before.len : 0);
+        s->call_close.after = n == s->call_close.after.len ? s->call_close.after
+                              : n == s->separator.len      ? s->separator
+                                                           : end.before;
+    }
+}
+
+void qn_split_turn(const qn_dialect *d, qn_prober *p, const qn_turns *t, const qn_probe *how, qn_call_text *c,
+                   qn_syntax *s, const size_t (*spans)[2])
+{
+    bool two = c->n_calls == 2;
+    qn_str after = qn_cut_between(c->turn, spans[two][1], c->turn.len);
+    after.len = without_end(d, t, after);
+    find_before(d, p, t, how, c, spans[0][0]);
+    qn_str before = c->before, open = qn_cut_trim(before), close = qn_cut_trim(after);
+    qn_str between = two ? qn_cut_between(c->turn, spans[0][1], spans[1][0]) : (qn_str){"", 0};
+    if (qn_cut_ends(open, QN_STR("[")) && qn_cut_starts(close, QN_STR("]")) &&
+        (!two || qn_str_is(qn_cut_trim(between), ","))) {
+        s->list = true;
+        s->section_open = qn_mark_of(qn_cut_to(before, qn_mark_of(before).before.len + open.len - 1));
+        s->section_close = qn_mark_of(qn_cut_from(close, 1));
+        return;
+    }
+    set_marks(s, before, between, after, two);
+}
