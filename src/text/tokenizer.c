@@ -3,7 +3,16 @@
 #include "text/tokenizer_int.h"
 
 static const qn_tokenizer_ops *const algorithms[] = {&qn_tokenizer_bpe, &qn_tokenizer_spm, &qn_tokenizer_wpm,
-                                                   &qn_tokenizer_unigram, &qn_tokenizer_rwkv};
+                                                   &qn_tokenizer_unigram, &qn_tokenizer_rwkv, &qn_tokenizer_gemma};
+
+/* Model "gpt2" is byte-level BPE, but for some kinds. */
+static const qn_tokenizer_ops *by_kind(const qn_tokenizer_ops *ops, const qn_gguf *g)
+{
+    qn_str kind;
+    bool spelled = ops == &qn_tokenizer_bpe && qn_gguf_get_str(g, "tokenizer.ggml.pre", &kind, NULL) == QN_OK &&
+                   qn_pre_kind_is_spelled(kind);
+    return spelled ? &qn_tokenizer_gemma : ops;
+}
 
 static qn_status find_algorithm(qn_tokenizer *t, const qn_gguf *g, qn_error *err)
 {
@@ -11,7 +20,7 @@ static qn_status find_algorithm(qn_tokenizer *t, const qn_gguf *g, qn_error *err
     QN_TRY(qn_gguf_get_str(g, "tokenizer.ggml.model", &model, err));
     for (size_t i = 0; i < sizeof(algorithms) / sizeof(algorithms[0]); i++) {
         if (qn_str_is(model, algorithms[i]->model)) {
-            t->ops = algorithms[i];
+            t->ops = by_kind(algorithms[i], g);
             t->adds_bos = t->ops->adds_bos;
             t->adds_eos = t->ops->adds_eos;
             return QN_OK;
@@ -27,6 +36,9 @@ static qn_status load(qn_tokenizer *t, const qn_gguf *g, qn_error *err)
 {
     QN_TRY(find_algorithm(t, g, err));
     QN_TRY(qn_vocab_load(t, g, err));
+    if (t->ops->settle != NULL) {
+        t->ops->settle(t);
+    }
     QN_TRY(qn_pieces_load(t, err));
     QN_TRY(qn_specials_load(t, err));
     for (size_t i = 0; i < 256; i++) {

@@ -14,11 +14,13 @@
  *     tokenizer_pre.c        its pre-tokenizers: cutting by patterns
  *     tokenizer_pre_kinds.c  the table of patterns, by kind
  *     tokenizer_spm.c        model "llama": SentencePiece BPE by scores
+ *     tokenizer_gemma.c      model "gemma4": BPE over characters with a list of merges
  *     tokenizer_trie.c       a tree of bytes, for the algorithms that look for the pieces at a place of a text
  *     tokenizer_wpm*.c       model "bert": WordPiece, and the words of a text
  *     tokenizer_unigram*.c   model "t5": SentencePiece's unigram model, and the form that a text is brought into
  *     tokenizer_charsmap.c   the map of characters that goes with it
  *     tokenizer_rwkv.c       model "rwkv": the longest token at each place
+ *     tokenizer_plamo.c      model "plamo2": the best way through the pieces, from the end
  *
  * A further algorithm is one more file with a qn_tokenizer_ops, named in the list in tokenizer.c.
  *
@@ -153,6 +155,8 @@ struct qn_tokenizer_ops {
     int32_t bos, eos, unknown; /* when the file is silent, and has such an id; QN_NO_ID: none */
     bool adds_bos, adds_eos; /* when the file is silent; the pre-tokenizer's table may say otherwise of BOS */
     bool normalizes;         /* letters and accents are the algorithm's own affair */
+    /* NULL, or changes the kinds of tokens before anything else reads them. */
+    void (*settle)(qn_tokenizer *t);
     /* Reads what the algorithm needs beyond the vocabulary into t->state and t->byte_ids. */
     qn_status (*load)(qn_tokenizer *t, const qn_gguf *g, qn_error *err);
     void (*unload)(qn_tokenizer *t);
@@ -163,7 +167,7 @@ struct qn_tokenizer_ops {
 };
 
 extern const qn_tokenizer_ops qn_tokenizer_bpe, qn_tokenizer_spm, qn_tokenizer_wpm, qn_tokenizer_unigram,
-    qn_tokenizer_rwkv;
+    qn_tokenizer_rwkv, qn_tokenizer_gemma, qn_tokenizer_plamo;
 
 static inline void qn_emit(qn_encode_run *run, int32_t id)
 {
@@ -284,6 +288,8 @@ typedef struct qn_pre_kind {
 } qn_pre_kind;
 /* The kind of a name, of "default" for an empty one. NULL: no such kind. */
 const qn_pre_kind *qn_pre_kind_find(qn_str name);
+/* The vocabulary spells characters and not bytes: it is tokenizer_gemma.c's, whatever its model is called. */
+bool qn_pre_kind_is_spelled(qn_str name);
 /* Texts are brought into NFC first. */
 bool qn_pre_kind_is_nfc(qn_str name);
 /* The i-th kind of the table and its patterns, for tests: the names and up to QN_PRE_PATTERNS patterns. */

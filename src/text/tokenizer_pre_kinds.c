@@ -137,6 +137,9 @@ static const qn_pre_kind kinds[] = {
 /* Kinds whose models publish NFC as the form that a text is brought into first; the others take it as it is. */
 static const char nfc_kinds[] = " qwen2 qwen35 mpt olmo modern-bert command-r ";
 
+/* Kinds that are not cut: their vocabularies are spelled in characters, as Gemma's. */
+static const char spelled_kinds[] = " gemma4 granite-embed-multi-311m sarvam-moe ";
+
 bool qn_pre_kind_at(size_t i, const char **names, const char *const **patterns)
 {
     if (i >= N_KINDS) {
@@ -176,4 +179,9 @@ const qn_pre_kind *qn_pre_kind_find(qn_str name)
 bool qn_pre_kind_is_nfc(qn_str name)
 {
     return is_listed(name, nfc_kinds);
+}
+
+bool qn_pre_kind_is_spelled(qn_str name)
+{
+    return is_listed(name, spelled_kinds);
 }

@@ -50,18 +50,18 @@ class Real:
         """The texts that the ordinary tokens stand for."""
         made = self.made
         ordinary = [t for t, kind in zip(made.tokens, made.types) if kind == vocab.NORMAL]
-        if made.model != "gpt2":
+        if made.model != "gpt2" or made.pre == "gemma4":
             return [t.replace("\u2581", " ") for t in ordinary]
         byte_of = {c: b for b, c in enumerate(vocab.ALPHABET)}
         datas = (bytes(byte_of[c] for c in t) for t in ordinary if all(c in byte_of for c in t))
         return [d.decode() for d in datas if d.decode(errors="ignore").encode() == d]
 
 
-def hugging_face(name, pre, **options):
+def hugging_face(name, pre):
     def make():
         file = vocab.read_json(packages.get(name))
         judge = judges.HuggingFace.of_json(file)
-        return Real(vocab.from_json(file, pre, **options), judge, avoids=judge.misplaced_marks())
+        return Real(vocab.from_json(file, pre), judge, avoids=judge.misplaced_marks())
     return make
 
 
@@ -124,6 +124,14 @@ def mistral_by_hugging_face():
                 judges.HuggingFace.of_json(vocab.read_json(packages.get("mistral-v1"))), avoids=SPELLED_SPACE)
 
 
+def spelled(name, convert):
+    """As converters write vocabularies that are BPE over characters."""
+    def make():
+        file = vocab.read_json(packages.get(name))
+        return Real(convert(file), judges.HuggingFace.of_json(file), avoids=SPELLED_SPACE)
+    return make
+
+
 def gemma(name, avoids=()):
     """As the SentencePiece model that its tokenizer.json was made from."""
     def make():
@@ -159,6 +167,7 @@ VOCABULARIES = {
     "tekken-v3": tekken("tekken-v3"),
     "mistral-spm-v3": sentencepiece("mistral-spm-v3"),
     "gemma3": gemma("gemma3"),
+    "gemma3 as Gemma 4's": spelled("gemma3", vocab.from_json_as_gemma4),
     "gpt-2": shared("gpt-2", "gpt-2"),
     "mpt": shared("mpt", "gpt-2", NFC()),
     "falcon": shared("falcon", "falcon", avoids=published.unknown_punctuation),
@@ -167,6 +176,8 @@ VOCABULARIES = {
 }
 if FULL:
     VOCABULARIES.update({
+        "gemma3 as kind gemma4": spelled("gemma3", vocab.from_json_as_gemma4_kind),
+        "gemma2 as Gemma 4's": spelled("gemma2", vocab.from_json_as_gemma4),
         "llama3 by tiktoken": hugging_face_by_tiktoken("llama3", "llama3-ranks", "llama-bpe"),
         "llama3.1": hugging_face("llama3.1", "llama-bpe"),
         "qwen3 by tiktoken": hugging_face_by_tiktoken("qwen3", "qwen2-ranks", "qwen2", normalizer="NFC"),

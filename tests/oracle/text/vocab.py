@@ -75,11 +75,13 @@ def read_json(path):
     return published
 
 
-def _pieces(published):
-    """tokens and types by id; ids that nothing has become unused ones."""
+def _pieces(published, with_spaces=True):
+    """tokens and types by id; ids that nothing has become unused ones. with_spaces: tokens that are found in every text
+    are spelled as there."""
     by_id = {i: (token, NORMAL) for token, i in published["model"]["vocab"].items()}
     for added in published["added_tokens"]:
-        token = added["content"] if added["special"] else added["content"].replace("\u2581", " ")
+        replace = with_spaces and not added["special"]
+        token = added["content"].replace("\u2581", " ") if replace else added["content"]
         by_id[added["id"]] = (token, CONTROL if added["special"] else USER)
     n = max(by_id) + 1
     entries = [by_id.get(i, (f"[PAD{i}]", UNUSED)) for i in range(n)]
@@ -91,12 +93,23 @@ def _merges(published):
     return [" ".join(part.replace(" ", "\u0120") for part in pair) for pair in pairs]
 
 
-def from_json(published, pre, model="gpt2", **flags):
-    """Byte-level BPE, or with model "gemma4" BPE over characters."""
+def from_json(published, pre):
+    """Byte-level BPE."""
     tokens, types = _pieces(published)
-    if model == "gemma4":
-        types = [BYTE if t == NORMAL and is_byte(s) else t for s, t in zip(tokens, types)]
-    return Vocabulary(model, pre, tokens, types, merges=_merges(published), flags=flags)
+    return Vocabulary("gpt2", pre, tokens, types, merges=_merges(published))
+
+
+def from_json_as_gemma4(published):
+    """BPE over characters."""
+    tokens, types = _pieces(published, with_spaces=False)
+    types = [BYTE if t == NORMAL and is_byte(s) else t for s, t in zip(tokens, types)]
+    return Vocabulary("gemma4", None, tokens, types, merges=_merges(published), flags={"add_space_prefix": False})
+
+
+def from_json_as_gemma4_kind(published):
+    """The same as converters of other models write it: as model "gpt2", byte tokens as ordinary ones."""
+    tokens, types = _pieces(published)
+    return Vocabulary("gpt2", "gemma4", tokens, types, merges=_merges(published))
 
 
 def is_byte(token):
