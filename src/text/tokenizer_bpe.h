@@ -59,7 +59,7 @@ static inline qn_bpe_merge *qn_bpe_find(const qn_bpe *m, int32_t left, int32_t r
 
 /* What is gathered while the merges are read. */
 typedef struct qn_bpe_chars {
-    uint32_t *first_use; /* per token: the rank of the first merge that it is part of */
+    uint32_t *first_use; /* per token of one character: the rank of the first merge that it is part of */
 } qn_bpe_chars;
 
 /* The first bytes, at most `max`, that a spelling stands for, and how many; -1: one of its characters stands for none. */

@@ -85,11 +85,16 @@ qn_status qn_bpe_chars_begin(qn_bpe_chars *c, qn_tokenizer *t, qn_bpe *m)
 
 void qn_bpe_chars_note(qn_bpe_chars *c, qn_bpe *m, qn_str left, qn_str right, const int32_t id[2], uint32_t rank)
 {
+    const qn_str text[2] = {left, right};
+    bool short_ones = false; /* one of them may be a part of a character: at most two bytes, all above 0x7F */
     for (int k = 0; k < 2; k++) {
-        c->first_use[id[k]] = rank < c->first_use[id[k]] ? rank : c->first_use[id[k]];
+        if ((uint8_t)text[k].data[0] >= 0x80 && text[k].len <= 6) {
+            c->first_use[id[k]] = rank < c->first_use[id[k]] ? rank : c->first_use[id[k]];
+            short_ones |= text[k].len <= 4;
+        }
     }
-    if ((uint8_t)left.data[0] < 0x80 && (uint8_t)right.data[0] < 0x80) {
-        return; /* both begin with printable ASCII: most are such */
+    if (!short_ones) {
+        return;
     }
     uint8_t l[3], r[3];
     int n_left = qn_bpe_bytes(m, left, l, 3), n_right = qn_bpe_bytes(m, right, r, 3), last = qn_bpe_last_byte(m, left);

@@ -68,11 +68,11 @@ static qn_status load_scores(qn_tokenizer *t, spm *m, const qn_gguf *g, qn_error
 static void note_spaces(spm *m, qn_str piece)
 {
     const char *at = piece.data, *end = piece.data + piece.len;
-    while ((at = memmem(at, (size_t)(end - at), SPACE, SPACE_LEN)) != NULL) {
-        if (at > piece.data) {
+    while ((at = memchr(at, SPACE[0], (size_t)(end - at))) != NULL) {
+        if (at > piece.data && end - at >= SPACE_LEN && memcmp(at, SPACE, SPACE_LEN) == 0) {
             m->before_space[(uint8_t)at[-1]] = true;
         }
-        at += SPACE_LEN;
+        at++;
     }
 }
 
