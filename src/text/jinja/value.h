@@ -35,6 +35,7 @@ typedef enum qn_vkind {
 } qn_vkind;
 
 typedef struct qn_vstr qn_vstr;
+typedef struct qn_vtail qn_vtail;
 typedef struct qn_vlist qn_vlist;
 typedef struct qn_vdict qn_vdict;
 typedef struct qn_vfunction qn_vfunction;
@@ -69,6 +70,7 @@ struct qn_vstr {
     uint32_t n_bytes, n_chars;
     const qn_span *marks; /* bytes that came from outside: sorted, disjoint, not adjacent; offsets from bytes */
     uint32_t n_marks;
+    qn_vtail *tail; /* room to grow (string_append.c); NULL: none */
 };
 
 struct qn_vlist {

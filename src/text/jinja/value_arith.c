@@ -180,6 +180,9 @@ static qn_status add_strings(qn_run *run, qn_value a, qn_value b, qn_value *out)
         QN_TRY(qn_vescape(run, a, &a));
         QN_TRY(qn_vescape(run, b, &b));
     }
+    if (!safe && a.u.s->n_bytes >= QN_APPEND_FROM) {
+        return qn_vappend(run, (qn_value[]){a, b}, 2, out);
+    }
     qn_vbuild v;
     qn_vbuild_init(&v, run);
     qn_vbuild_add_string(&v, a);

@@ -90,6 +90,9 @@ size_t qn_vstr_find(const qn_vstr *s, size_t from, size_t to, qn_str needle);
 qn_status qn_vstr_rfind(qn_run *run, const qn_vstr *s, size_t from, size_t to, qn_str needle, size_t *at);
 bool qn_vstr_starts(const qn_vstr *s, size_t from, size_t to, qn_str needle);
 bool qn_vstr_ends(const qn_vstr *s, size_t from, size_t to, qn_str needle);
+/* parts[0] ~ parts[1] ~ ..., the first being a string that is worth growing in place. */
+#define QN_APPEND_FROM 256 /* bytes: shorter strings are cheap to copy */
+qn_status qn_vappend(qn_run *run, const qn_value *parts, uint32_t n, qn_value *out);
 void qn_vbuild_add_cstr(qn_vbuild *v, const char *text);
 void qn_vbuild_add_char(qn_vbuild *v, uint32_t cp);
 void qn_vbuild_add_string(qn_vbuild *v, qn_value s);

@@ -264,6 +264,9 @@ qn_status qn_vascii_of(qn_run *run, qn_value a, qn_value *out)
 
 qn_status qn_vconcat(qn_run *run, const qn_value *parts, uint32_t n, qn_value *out)
 {
+    if (parts[0].kind == QN_V_STRING && parts[0].u.s->n_bytes >= QN_APPEND_FROM) {
+        return qn_vappend(run, parts, n, out);
+    }
     qn_vbuild v;
     qn_vbuild_init(&v, run);
     for (uint32_t i = 0; i < n; i++) {

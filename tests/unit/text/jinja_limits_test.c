@@ -110,13 +110,40 @@ static void runaway_templates(void **state)
     assert_stops(closed, NULL, QN_EFULL, "nested too deeply");
     free(s);
     free(closed);
-    const qn_jinja_options small = {.max_steps = 100000, .max_memory = 2u << 20, .max_output = 1000, .now = INT64_MIN};
+    const qn_jinja_options small = {.max_steps = 100000, .max_output = 1000, .now = INT64_MIN};
+    const qn_jinja_options memory = {.max_memory = 2u << 20, .now = INT64_MIN};
     assert_stops("{% for a in range(1000) %}{% for b in range(1000) %}{% endfor %}{% endfor %}", &small, QN_EFULL,
                  "steps");
     assert_stops("{% set ns = namespace(x='a') %}{% for a in range(40) %}{% set ns.x = ns.x ~ ns.x %}{% endfor %}",
-                 &small, QN_EFULL, "memory");
+                 &memory, QN_EFULL, "memory");
     assert_stops("{% for a in range(1001) %}x{% endfor %}", &small, QN_EFULL, "longer than 1000");
     assert_stops("{% for a in range(1000) %}x{% endfor %}", &small, QN_OK, "");
+}
+
+/* A text that is made piece by piece costs what its pieces weigh; what it was made of keeps its value and its marks. */
+static void growing_texts(void **state)
+{
+    (void)state;
+    const qn_jinja_options small = {.max_steps = 3000000, .max_memory = 16u << 20, .now = INT64_MIN};
+    assert_stops(
+        "{% set ns = namespace(t='') %}{% for i in range(50000) %}{% set ns.t = ns.t ~ 'abcdefgh' %}{% endfor %}"
+        "{{ raise_exception(ns.t|length) }}",
+        &small, QN_EFORMAT, "400000");
+    assert_stops(
+        "{% set ns = namespace(t='') %}{% for i in range(50000) %}{% set ns.t = ns.t + 'abc' ~ x %}{% endfor %}"
+        "{{ raise_exception(ns.t|length) }}",
+        &small, QN_EFORMAT, "200000");
+    qn_jinja_text text;
+    qn_error err;
+    static const char branches[] =
+        "{% set a = 'x' * 300 ~ s %}{% set b = a ~ 'b' %}{% set c = a ~ s ~ 'c' %}{% set d = b ~ s %}"
+        "{{ a[300:] }},{{ b[300:] }},{{ c[300:] }},{{ d[300:] }}";
+    assert_int_equal(qn_jinja_try(branches, sizeof(branches) - 1, "{\"s\":\"01\"}", NULL, NULL, &text, &err), QN_OK);
+    static const qn_span marks[] = {{0, 2}, {3, 5}, {7, 11}, {13, 15}, {16, 18}};
+    assert_true(qn_str_is(qn_buf_view(&text.text), "01,01b,0101c,01b01"));
+    assert_int_equal(text.n_spans, sizeof(marks) / sizeof(*marks));
+    assert_memory_equal(text.spans, marks, sizeof(marks));
+    qn_jinja_text_free(&text);
 }
 
 static void refused_bytes(void **state)
@@ -274,9 +301,9 @@ static void marks_follow(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(deep_sources),  cmocka_unit_test(long_sources),        cmocka_unit_test(runaway_templates),
-        cmocka_unit_test(refused_bytes), cmocka_unit_test(failing_allocations), cmocka_unit_test(tight_budgets),
-        cmocka_unit_test(tight_values),  cmocka_unit_test(marks_follow),
+        cmocka_unit_test(deep_sources),  cmocka_unit_test(long_sources),  cmocka_unit_test(runaway_templates),
+        cmocka_unit_test(growing_texts), cmocka_unit_test(refused_bytes), cmocka_unit_test(failing_allocations),
+        cmocka_unit_test(tight_budgets), cmocka_unit_test(tight_values),  cmocka_unit_test(marks_follow),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
