@@ -37,7 +37,11 @@ fuzz: ## each fuzzer for T seconds, or only those of F="gguf_reader_fuzz ..."
 	@scripts/build fuzz fuzzers
 	@scripts/fuzz $(T) $(F)
 
-.PHONY: oracle-torch
+.PHONY: oracle-text oracle-torch
+oracle-text: ## ids of all real vocabularies beside their own tokenizers; downloads about 250 MB once
+	@scripts/py-env
+	@scripts/build release
+	@QUERN_ORACLE_FULL=1 QUERN_ORACLE_BIN=$(CURDIR)/build/release/oracle scripts/run-pytest tests/oracle/text
 oracle-torch: ## comparisons with PyTorch models; installs several hundred MB below build/
 	@scripts/py-env tests/oracle/requirements.txt tests/oracle/requirements-torch.txt
 	@scripts/run-tests release -L oracle

@@ -135,7 +135,7 @@ static const qn_pre_kind kinds[] = {
 #define N_KINDS (sizeof(kinds) / sizeof(kinds[0]))
 
 /* Kinds whose models publish NFC as the form that a text is brought into first; the others take it as it is. */
-static const char nfc_kinds[] = " qwen2 qwen35 mpt olmo modern-bert command-r ";
+static const char nfc_kinds[] = " qwen2 qwen35 f2llmv2 mpt olmo modern-bert command-r ";
 
 /* Kinds that are not cut: their vocabularies are spelled in characters, as Gemma's. */
 static const char spelled_kinds[] = " gemma4 granite-embed-multi-311m sarvam-moe ";

@@ -63,12 +63,19 @@ class Unavailable(Exception):
     """Why a vocabulary cannot be had."""
 
 
+def user_folder():
+    cache = os.environ.get("XDG_CACHE_HOME")
+    return (pathlib.Path(cache) if cache else pathlib.Path.home() / ".cache") / "quern"
+
+
 def cache_folder():
     own = os.environ.get("QUERN_CACHE")
-    if own:
-        return pathlib.Path(own) / "tokenizers"
-    cache = os.environ.get("XDG_CACHE_HOME")
-    return (pathlib.Path(cache) if cache else pathlib.Path.home() / ".cache") / "quern" / "tokenizers"
+    return (pathlib.Path(own) if own else user_folder()) / "tokenizers"
+
+
+def default_model():
+    """Where scripts/fetch-default-model puts it."""
+    return user_folder() / "SmolLM2-135M-Instruct.Q4_1.gguf"
 
 
 def _run(command):

@@ -141,16 +141,19 @@ def gemma(name, avoids=()):
     return make
 
 
-def shared(name, kind, normalizer=None, avoids=tuple):
-    """A vocabulary of the shared data, with a judge put together from what is published about its kind."""
+def in_file(path, reason, kind, normalizer=None, avoids=tuple):
+    """The vocabulary of a GGUF file, with a judge put together from what is published about its kind."""
     def make():
-        path = texts.data("vocab", f"ggml-vocab-{name}.gguf")
-        if path is None:
-            raise packages.Unavailable("no shared data: vocab")
+        if path is None or not os.path.exists(path):
+            raise packages.Unavailable(reason)
         made = vocab.read_gguf(path)
         judge = judges.HuggingFace.of_vocabulary(made, published.pipeline(kind), normalizer)
         return Real(made, judge, path=path, avoids=(*judge.misplaced_marks(), *avoids()))
     return make
+
+
+def shared(name, kind, **options):
+    return in_file(texts.data("vocab", f"ggml-vocab-{name}.gguf"), "no shared data: vocab", kind, **options)
 
 
 # docs/tokenizers.md: here a U+2581 in a text is not taken for a space.
@@ -169,10 +172,11 @@ VOCABULARIES = {
     "gemma3": gemma("gemma3"),
     "gemma3 as Gemma 4's": spelled("gemma3", vocab.from_json_as_gemma4),
     "gpt-2": shared("gpt-2", "gpt-2"),
-    "mpt": shared("mpt", "gpt-2", NFC()),
+    "mpt": shared("mpt", "gpt-2", normalizer=NFC()),
     "falcon": shared("falcon", "falcon", avoids=published.unknown_punctuation),
-    "command-r": shared("command-r", "starcoder", NFC()),
+    "command-r": shared("command-r", "starcoder", normalizer=NFC()),
     "deepseek-coder": shared("deepseek-coder", "deepseek-coder"),
+    "smollm2": in_file(packages.default_model(), "no default model; scripts/fetch-default-model gets it", "starcoder"),
 }
 if FULL:
     VOCABULARIES.update({
