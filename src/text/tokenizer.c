@@ -3,7 +3,8 @@
 #include "text/tokenizer_int.h"
 
 static const qn_tokenizer_ops *const algorithms[] = {&qn_tokenizer_bpe, &qn_tokenizer_spm, &qn_tokenizer_wpm,
-                                                   &qn_tokenizer_unigram, &qn_tokenizer_rwkv, &qn_tokenizer_gemma};
+                                                   &qn_tokenizer_unigram, &qn_tokenizer_rwkv, &qn_tokenizer_gemma,
+                                                   &qn_tokenizer_plamo};
 
 /* Model "gpt2" is byte-level BPE, but for some kinds. */
 static const qn_tokenizer_ops *by_kind(const qn_tokenizer_ops *ops, const qn_gguf *g)

@@ -154,6 +154,27 @@ static inline void qn_small_rwkv(small_vocab *v)
     qn_small_add(v, "[PAD]", QN_TOKEN_UNUSED, 0);
 }
 
+/* PLaMo: <|plamo:unk|> 0, bos 1, eos 2, byte tokens from 3 on, then pieces with scores. */
+static inline void qn_small_plamo(small_vocab *v)
+{
+    static const struct {
+        const char *piece;
+        float score;
+    } words[] = {{"a", -4.0f},  {"b", -4.5f},     {"ab", -6.0f}, {"abc", -9.0f},  {"c", -5.0f},
+                 {"bc", -4.0f}, {"hello", -6.5f}, {" ", -2.0f},  {"\u00E9", -8.0f}, {"ba", -8.5f}};
+    *v = (small_vocab){.model = "plamo2", .n_kinds = -1, .n_scores = -1};
+    qn_small_add(v, "<|plamo:unk|>", QN_TOKEN_UNKNOWN, 0);
+    qn_small_add(v, "<|plamo:bos|>", QN_TOKEN_CONTROL, 0);
+    qn_small_add(v, "<|plamo:eos|>", QN_TOKEN_CONTROL, 0);
+    for (uint32_t byte = 0; byte < 256; byte++) {
+        snprintf(v->text[byte], sizeof(v->text[byte]), "<0x%02X>", byte);
+        qn_small_add(v, v->text[byte], QN_TOKEN_BYTE, 0);
+    }
+    for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
+        qn_small_add(v, words[i].piece, QN_TOKEN_NORMAL, words[i].score);
+    }
+}
+
 /* The file's bytes, for qn_free(). */
 static inline uint8_t *qn_small_write(const small_vocab *v, size_t *n_bytes)
 {

@@ -58,8 +58,8 @@ static void unknown_kinds_are_named(void **state)
     (void)state;
     static small_vocab v;
     qn_small_bpe(&v);
-    v.model = "plamo2";
-    assert_refused(&v, QN_EUNSUPPORTED, "tokenizer.ggml.model: plamo2");
+    v.model = "plamo9";
+    assert_refused(&v, QN_EUNSUPPORTED, "tokenizer.ggml.model: plamo9");
     v.model = "none";
     assert_refused(&v, QN_ENOTFOUND, "tokenizer.ggml.model");
     v.model = "gpt2";
