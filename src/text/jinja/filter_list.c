@@ -124,7 +124,7 @@ static qn_status do_batch(qn_run *run, qn_value a, const qn_args *args, qn_value
     const qn_vlist *l;
     int64_t size;
     QN_TRY(qn_args_bind(run, "batch", "linecount,fill_with=", args, bound));
-    bool fill = bound[1].kind != QN_V_UNDEFINED && bound[1].kind != QN_V_NONE;
+    bool fill = qn_varg_given(bound[1]) && bound[1].kind != QN_V_NONE;
     size = -1; /* what is no integer is never reached, and matters when something is to be filled up */
     if (qn_vis_whole(bound[0]) || fill) {
         QN_TRY(qn_varg_int(run, "batch", bound[0], 0, &size));
@@ -178,7 +178,7 @@ static qn_status do_slice(qn_run *run, qn_value a, const qn_args *args, qn_value
         qn_value part;
         QN_TRY(qn_run_steps(run, 1));
         QN_TRY(qn_vlist_copy(run, QN_V_LIST, l->items == NULL ? NULL : l->items + from, (uint32_t)n, &part));
-        if (bound[1].kind != QN_V_UNDEFINED && bound[1].kind != QN_V_NONE && i >= longer) {
+        if (qn_varg_given(bound[1]) && bound[1].kind != QN_V_NONE && i >= longer) {
             QN_TRY(qn_vlist_push(run, part.u.list, bound[1]));
         }
         QN_TRY(qn_vlist_push(run, out->u.list, part));

@@ -141,9 +141,12 @@ static void add_grouped(qn_vbuild *v, const char *digits, size_t n, char group, 
         qn_vbuild_add(v, digits, n);
         return;
     }
-    uint64_t total = n; /* of digits, with the zeros */
+    /* Of digits, with the zeros: so many that they and their separators reach the width. A separator never comes first,
+     * so the result may be one longer than asked for. */
+    int64_t least = width * size / (size + 1) - 1;
+    uint64_t total = least > (int64_t)n ? (uint64_t)least : n;
     while (width > 0 && (int64_t)(total + (total - 1) / size) < width) {
-        total++; /* a separator never comes first, so the result may be one longer than asked for */
+        total++;
     }
     if (v->status == QN_OK) {
         v->status = qn_run_steps(v->run, total);

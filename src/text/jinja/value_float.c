@@ -21,70 +21,92 @@ static void use_point(char *text)
     }
 }
 
+/* More digits than any double has behind its point; the C library takes memory for each that is asked for. */
+#define MAX_PRECISION 1100
+#define MAX_F64_TEXT (MAX_PRECISION + 320)
+
 void qn_vbuild_add_f64(qn_vbuild *v, double f, char type, int precision, bool alt)
 {
     char fmt[8] = {'%', '#', '.', '*', type, '\0'}, fmt_plain[8] = {'%', '.', '*', type, '\0'};
-    char small[64];
-    int n = snprintf(small, sizeof(small), alt ? fmt : fmt_plain, precision, f);
-    if (n < 0 || v->status != QN_OK) {
+    char text[MAX_F64_TEXT];
+    int n = snprintf(text, sizeof(text), alt ? fmt : fmt_plain, precision < MAX_PRECISION ? precision : MAX_PRECISION, f);
+    if (n < 0 || (size_t)n >= sizeof(text)) {
         return;
     }
-    char *text = small;
-    if ((size_t)n >= sizeof(small)) {
-        v->status = qn_run_steps(v->run, (uint64_t)n);
-        text = v->status == QN_OK ? qn_run_alloc(v->run, (size_t)n + 1) : NULL;
-        if (text == NULL) {
-            v->status = v->status != QN_OK ? v->status : v->run->err->code;
+    use_point(text);
+    bool general = type == 'g' || type == 'G';
+    size_t digits = strcspn(text, "eE");
+    qn_vbuild_add(v, text, digits);
+    if (precision > MAX_PRECISION && (!general || alt)) {
+        qn_value zero;
+        if (qn_vcstring(v->run, "0", &zero) != QN_OK) {
+            v->status = v->run->err->code;
             return;
         }
-        snprintf(text, (size_t)n + 1, alt ? fmt : fmt_plain, precision, f);
+        qn_vbuild_repeat(v, zero, (uint64_t)(precision - MAX_PRECISION));
     }
-    use_point(text);
-    qn_vbuild_add(v, text, strlen(text));
+    qn_vbuild_add_cstr(v, text + digits);
 }
 
-/* ---- writing ---- */
+/* ---- the shortest form ---- */
+
+/* f as n digits d, rounded; its value is 0.d times ten to the power of *point. */
+static void round_to(double f, int n, char *d, int *point)
+{
+    char text[40];
+    snprintf(text, sizeof(text), "%.*e", n - 1, f);
+    use_point(text);
+    d[0] = text[0];
+    memcpy(d + 1, text + 2, (size_t)n - 1);
+    *point = 1 + (int)strtol(strchr(text, 'e') + 1, NULL, 10);
+}
+
+static bool reads_back(const char *d, int n, int point, double f)
+{
+    char text[40];
+    snprintf(text, sizeof(text), "%.*se%d", n, d, point - n);
+    return strtod(text, NULL) == f;
+}
+
+/* The next larger number of n digits. False: it would have one more. */
+static bool increment(char *d, int n)
+{
+    while (n > 0 && d[n - 1] == '9') {
+        d[--n] = '0';
+    }
+    if (n > 0) {
+        d[n - 1]++;
+    }
+    return n > 0;
+}
+
+/* As few digits as read back as f, which is positive; returns how many. */
+static int shortest(double f, char d[24], int *point)
+{
+    int power, n = f < DBL_MIN ? 1 : DBL_DIG;
+    bool asymmetric = frexp(f, &power) == 0.5; /* below a power of two doubles are closer together than above */
+    for (; n < 17; n++) {
+        round_to(f, n, d, point);
+        if (reads_back(d, n, *point, f) || (asymmetric && increment(d, n) && reads_back(d, n, *point, f))) {
+            break;
+        }
+    }
+    if (n == 17) {
+        round_to(f, n, d, point);
+    }
+    while (n > 1 && d[n - 1] == '0') {
+        n--;
+    }
+    return n;
+}
 
 size_t qn_f64_text(double f, char out[QN_F64_TEXT])
 {
     if (!isfinite(f)) {
         return (size_t)snprintf(out, QN_F64_TEXT, "%s", isnan(f) ? "nan" : f < 0 ? "-inf" : "inf");
     }
-    char text[48];
-    for (int n = fabs(f) < DBL_MIN ? 1 : DBL_DIG; n <= 17; n++) {
-        snprintf(text, sizeof(text), "%.*g", n, f);
-        if (strtod(text, NULL) == f) {
-            break;
-        }
-    }
-    use_point(text);
-    /* "%g" text, d.ddde+xx or ddd.ddd, to digits without leading zeros and the place of the point. */
-    char digits[24];
-    int n_digits = 0, point = 0, exponent = 0;
-    bool seen_point = false;
-    for (const char *p = text; *p != '\0'; p++) {
-        if (*p == '.') {
-            seen_point = true;
-        } else if (*p == 'e') {
-            exponent = (int)strtol(p + 1, NULL, 10);
-            break;
-        } else if (*p != '-') {
-            point += !seen_point && (n_digits > 0 || *p != '0');
-            if (n_digits > 0 || *p != '0') {
-                digits[n_digits++] = *p;
-            } else {
-                point -= seen_point;
-            }
-        }
-    }
-    while (n_digits > 1 && digits[n_digits - 1] == '0') {
-        n_digits--;
-    }
-    point += exponent;
-    if (n_digits == 0) {
-        digits[n_digits++] = '0';
-        point = 1;
-    }
+    char digits[24] = "0";
+    int point = 1, n_digits = f == 0 ? 1 : shortest(fabs(f), digits, &point);
     char *p = out;
     if (signbit(f)) {
         *p++ = '-';
