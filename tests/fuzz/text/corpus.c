@@ -1,4 +1,5 @@
-/* Writes the seeds of this layer's fuzzers into a folder: small vocabularies, a few texts, templates.
+/* Writes the seeds of this layer's fuzzers into a folder: small vocabularies, a few texts, templates,
+ * conversations.
  * SPDX-License-Identifier: MIT */
 #include "../../unit/text/small_charsmap.h"
 #include "../../unit/text/small_vocab.h"
@@ -49,6 +50,8 @@ static void write_vocabs(const char *folder)
     write_vocab(folder, "unigram", &v);
     qn_small_rwkv(&v);
     write_vocab(folder, "rwkv", &v);
+    qn_small_plamo(&v);
+    write_vocab(folder, "plamo", &v);
 }
 
 int main(int argc, char **argv)
@@ -60,7 +63,12 @@ int main(int argc, char **argv)
                                         "\x05Hello, caf\u00E9 [MASK] \u4E2D\u6587\u0301",
                                         "\x06 hello abc\u6587 <tool> x",
                                         "\x07 ABBC\t\x01 e\u0301  <tool> </s>",
-                                        "\x08hello w\r\n\u00E9it's"};
+                                        "\x08hello w\r\n\u00E9it's",
+                                        "\x09\uFEFF abc hello\u00E9 \u4E2D"};
+    static const char *const talks[] = {
+        "{\"messages\":[{\"role\":\"user\",\"content\":\"a\"},{\"role\":\"assistant\",\"content\":null,\"tool_calls\":"
+        "[{\"id\":\"1\",\"function\":{\"name\":\"f\",\"arguments\":\"{\\\"x\\\": [1.50]}\"}}]}],\"tools\":[]}",
+        "{\"messages\":[{\"tool_calls\":[{\"name\":\"f\",\"arguments\":{\"b\":\"\"}},{\"arguments\":\" \"}]}],\"x\":-0e1}"};
     if (argc != 2) {
         fprintf(stderr, "usage: text_corpus FOLDER\n");
         return 2;
@@ -70,6 +78,11 @@ int main(int argc, char **argv)
         char name[16];
         snprintf(name, sizeof(name), "text-%zu", i);
         write_seed(argv[1], name, texts[i], strlen(texts[i]));
+    }
+    for (size_t i = 0; i < sizeof(talks) / sizeof(talks[0]); i++) {
+        char name[16];
+        snprintf(name, sizeof(name), "talk-%zu", i);
+        write_seed(argv[1], name, talks[i], strlen(talks[i]));
     }
     for (size_t i = 0; i < sizeof(qn_jinja_seeds) / sizeof(qn_jinja_seeds[0]); i++) {
         char name[16];
