@@ -54,7 +54,8 @@
     "\\x{16FE3}\\x{16FF0}\\x{16FF1}\\x{20000}-\\x{2A6DF}\\x{2A700}-\\x{2B739}\\x{2B740}-\\x{2B81D}"             \
     "\\x{2B820}-\\x{2CEA1}\\x{2CEB0}-\\x{2EBE0}\\x{2EBF0}-\\x{2EE5D}\\x{2F800}-\\x{2FA1D}\\x{30000}-\\x{3134A}" \
     "\\x{31350}-\\x{323AF}"
-#define NOT_HAN(set) "(?:(?![" HAN "])" set ")"
+#define KIMI_UPPER "(?:(?![" HAN "])" UPPER ")"
+#define KIMI_LOWER "(?:(?![" HAN "])" LOWER ")"
 
 /* Scripts that AFMoE cuts off: ideographs, kana, part of Thai, Lao, Khmer, Burmese, Hangul. */
 #define AFMOE_SCRIPTS                                                                                  \
@@ -81,8 +82,8 @@ static const qn_pre_kind kinds[] = {
      {CL100K("\\p{N}{1,3}")},
      .ignores_merges = true,
      .adds_bos = true},
-    {" glm4 glm5 ", {CL100K("\\p{N}{1,3}")}, .ignores_merges = true},
-    {" dbrx smaug-bpe chatglm-bpe ", {CL100K("\\p{N}{1,3}")}},
+    {" glm4 glm5 chatglm-bpe ", {CL100K("\\p{N}{1,3}")}, .ignores_merges = true},
+    {" dbrx smaug-bpe ", {CL100K("\\p{N}{1,3}")}},
     {" minicpm5 ", {"\\p{N}{1,3}", CL100K("\\p{N}+")}, .ignores_merges = true},
     /* Published as one pattern; blanks are cut into powers of two afterwards here, for the sake of a small table. */
     {" jais-2 ",
@@ -100,8 +101,8 @@ static const qn_pre_kind kinds[] = {
      {"'(?i:[sdmt]|ll|ve|re)|[^\\r\\n\\p{L}\\p{N}]?\\p{L}+|\\p{N}| ?[^\\s\\p{L}\\p{N}]+[\\r\\n]*"
       "|\\s*[\\r\\n]|\\s+(?!\\S)|\\s+"}},
     {" tekken ", {O200K("\\p{N}", "")}, .ignores_merges = true, .adds_bos = true},
-    {" gpt-4o llama4 kanana2 minimax-m2 talkie ", {O200K("\\p{N}{1,3}", CONTRACTIONS "?")}},
-    {" granite-embed-multi-97m ", {O200K("\\p{N}{1,3}", CONTRACTIONS "?")}, .ignores_merges = true},
+    {" gpt-4o llama4 granite-embed-multi-97m ", {O200K("\\p{N}{1,3}", CONTRACTIONS "?")}, .ignores_merges = true},
+    {" kanana2 minimax-m2 talkie ", {O200K("\\p{N}{1,3}", CONTRACTIONS "?")}},
     {" tiny_aya cohere2moe ", {"\\d+(?!" IN_WORD ")", "(?:\\d{3})+$", O200K("\\p{N}{1,3}", CONTRACTIONS "?")}},
     {" youtu ",
      {"[\\x{AC00}-\\x{D7A3}\\x{3131}-\\x{318E}]+|[\\x{FF01}\\x{2026}\\x{201C}\\x{201D}\\x{2018}\\x{2019}\\x{2014}"
@@ -109,11 +110,10 @@ static const qn_pre_kind kinds[] = {
       O200K("\\p{N}", CONTRACTIONS "?")},
      .ignores_merges = true},
     {" kimi-k2 ",
-     {"[" HAN "]+|[^\\r\\n\\p{L}\\p{N}]?" NOT_HAN(UPPER) "*" NOT_HAN(
-         LOWER) "+" CONTRACTIONS "?"
-                "|[^\\r\\n\\p{L}\\p{N}]?" NOT_HAN(UPPER) "+" NOT_HAN(
-                    LOWER) "*" CONTRACTIONS "?"
-                           "|\\p{N}{1,3}| ?[^\\s\\p{L}\\p{N}]+[\\r\\n]*|" SPACES}},
+     {"[" HAN "]+|[^\\r\\n\\p{L}\\p{N}]?" KIMI_UPPER "*" KIMI_LOWER "+" CONTRACTIONS "?"
+      "|[^\\r\\n\\p{L}\\p{N}]?" KIMI_UPPER "+" KIMI_LOWER "*" CONTRACTIONS "?"
+      "|\\p{N}{1,3}| ?[^\\s\\p{L}\\p{N}]+[\\r\\n]*|" SPACES},
+     .ignores_merges = true},
     {" falcon ", {"[\\p{P}\\$\\+<=>\\^~\\|`]+", GPT2, "[0-9][0-9][0-9]"}},
     {" deepseek-coder ", {"[\\r\\n]", "\\s?\\p{L}+", "\\s?\\p{P}+", CJK_DEEPSEEK, "\\p{N}"}},
     {" deepseek-llm ",

@@ -63,7 +63,7 @@ KINDS = {  # the first name of each row of the table
                          r"|\s+(?!\S)|\s+")],
     "tekken": [split(O200K % {"tail": "", "digits": r"\p{N}"})],
     "gpt-4o": [split(GPT4O)],
-    "granite-embed-multi-97m": [split(GPT4O)],
+    "kanana2": [split(GPT4O)],
     "tiny_aya": [split(r"\d{1,3}(?=(?:\d{3})*\b)"), split(GPT4O)],
     "youtu": [split("[\uac00-\ud7a3\u3131-\u318e]+|[\uff01\u2026\u201c\u201d\u2018\u2019\u2014\uff1a\uff1b\uff0c"
                     "\u3001-\u303f\ufe30-\ufe4f]+|[\u3105-\u312f]+|" + IDEOGRAPHS),

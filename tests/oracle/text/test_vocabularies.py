@@ -201,6 +201,12 @@ def source_of():
     return lambda seed: texts.Source(seed, assigned)
 
 
+@pytest.fixture(scope="session")
+def random_lines(source_of):
+    source = source_of(1)
+    return [source.line() for _ in range(N_RANDOM)]
+
+
 @pytest.fixture(scope="module", params=list(VOCABULARIES))
 def real(request, tmp_path_factory):
     try:
@@ -264,9 +270,8 @@ def test_books(real):
     compare_texts(real, "books", found)
 
 
-def test_random_unicode(real, source_of):
-    source = source_of(1)
-    compare_texts(real, "random Unicode", [source.line() for _ in range(N_RANDOM)])
+def test_random_unicode(real, random_lines):
+    compare_texts(real, "random Unicode", random_lines)
 
 
 @pytest.mark.parametrize("special", [False, True])
