@@ -8,6 +8,7 @@ typedef struct loop {
     qn_act *outer;    /* where the loop stands: the filter's and a recursive body's parent */
     qn_act *test_act; /* of the filter; NULL: there is none, or all that is left has passed it */
     bool test_entered;
+    qn_value source; /* an iterator, which the body may use up as well: taken one by one. NONE: list is walked */
     const qn_vlist *list;
     uint32_t i; /* the next of list */
     qn_value before, current, after;
@@ -43,15 +44,29 @@ static qn_status test_item(loop *l, qn_value item, bool *passes, qn_value *out)
     return QN_OK;
 }
 
+static qn_status take(loop *l, bool *has, qn_value *out)
+{
+    if (l->source.kind != QN_V_NONE) {
+        return qn_vfirst(&l->ev->run, l->source, has, out);
+    }
+    *has = l->i < l->list->n;
+    if (*has) {
+        *out = l->list->items[l->i++];
+    }
+    return QN_OK;
+}
+
+/* The next item that the filter lets through. */
 static qn_status pull(loop *l, bool *has, qn_value *out)
 {
-    *has = false;
-    while (!*has && l->i < l->list->n) {
-        *out = l->list->items[l->i++];
-        *has = true;
-        if (l->test_act != NULL) {
+    bool passes = false;
+    *has = true;
+    while (*has && !passes) {
+        QN_TRY(take(l, has, out));
+        passes = true;
+        if (*has && l->test_act != NULL) {
             QN_TRY(qn_run_steps(&l->ev->run, 1));
-            QN_TRY(test_item(l, *out, has, out));
+            QN_TRY(test_item(l, *out, &passes, out));
         }
     }
     return QN_OK;
@@ -81,13 +96,13 @@ static qn_status next(loop *l, bool *has)
     return QN_OK;
 }
 
-/* All items that will come: what the filter lets through is known only after it has seen them. */
+/* How many items a filter or an iterator gives is known only when it has given them all. */
 static qn_status find_length(loop *l)
 {
     if (l->has_length) {
         return QN_OK;
     }
-    if (l->test_act == NULL) {
+    if (l->test_act == NULL && l->source.kind == QN_V_NONE) {
         l->length = l->list->n;
     } else {
         qn_value rest, x;
@@ -98,6 +113,7 @@ static qn_status find_length(loop *l)
             QN_TRY(qn_vlist_push(&l->ev->run, rest.u.list, x));
             QN_TRY(pull(l, &has, &x));
         }
+        l->source = qn_vnone();
         l->list = rest.u.list;
         l->i = 0;
         l->test_act = NULL;
@@ -249,8 +265,12 @@ static qn_status make_loop(qn_eval *ev, const qn_node *n, qn_act *outer, qn_valu
         *o = (qn_vobject){.type = "LoopContext", .attribute = loop_attribute, .data = l};
         *variable = (qn_value){.kind = QN_V_OBJECT, .u.object = o};
     }
-    *l = (loop){.ev = ev, .node = n, .outer = outer, .index0 = -1};
-    QN_TRY(qn_viterate(&ev->run, iterable, &l->list));
+    *l = (loop){.ev = ev, .node = n, .outer = outer, .index0 = -1, .source = qn_vnone()};
+    if (iterable.kind == QN_V_ITERATOR && (iterable.flags & QN_VF_VIEW) == 0) {
+        l->source = iterable;
+    } else {
+        QN_TRY(qn_viterate(&ev->run, iterable, &l->list));
+    }
     if (n->kids[4] != NULL) {
         l->test_act = qn_act_new(ev, code->test_scope->func, outer);
         if (l->test_act == NULL) {

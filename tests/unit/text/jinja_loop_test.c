@@ -52,6 +52,30 @@ static void filtered(void **state)
     QN_JINJA_ALL_GIVE(cases, variables);
 }
 
+static void iterators(void **state)
+{
+    (void)state;
+    static const qn_jinja_case cases[] = {
+        {"{% set it = l|map('string') %}{% for x in it %}{{ x }}{% break %}{% endfor %}{{ it|list }}", "1['2', '3']"},
+        {"{% set it = l|map('string') %}{% for x in it %}{{ x }}{{ it|first }}{% endfor %}", "123"},
+        {"{% set it = l|select('gt', 1) %}{% for x in it if x != 3 %}{{ x }}{{ loop.length }}{{ loop.revindex }"
+         "}{{ loop.last }}{% endfor %}",
+         "211True"},
+        {"{% set it = l|map('string') %}{% for x in it %}{{ loop.last }}{% break %}{% endfor %}{{ it|list }}",
+         "False['3']"},
+        {"{% set it = l|map('string') %}{% for x in it %}{% for y in it %}{{ x }}{{ y }}{% endfor %}{% endfor %"
+         "}",
+         "1213"},
+        {"{% set it = l|map('string') %}{% for x in it %}{{ loop.length }}{{ it|list }}{{ x }}{% endfor %}",
+         "3[]13[]23[]3"},
+        {"{% set it = l|reverse %}{% for x in it %}{{ x }}{{ loop.nextitem }}{% endfor %}{% for x in it %}{{ x "
+         "}}{% else %}e{% endfor %}",
+         "32211e"},
+        {"{% for x in l|map('string') recursive %}{{ x }}{{ loop([]) }}{% endfor %}", "123"},
+    };
+    QN_JINJA_ALL_GIVE(cases, variables);
+}
+
 static void loop_variable(void **state)
 {
     (void)state;
@@ -169,9 +193,9 @@ static void failing(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(walking), cmocka_unit_test(filtered),  cmocka_unit_test(loop_variable),
-        cmocka_unit_test(jumps),   cmocka_unit_test(recursion), cmocka_unit_test(refused),
-        cmocka_unit_test(failing),
+        cmocka_unit_test(walking),       cmocka_unit_test(filtered), cmocka_unit_test(iterators),
+        cmocka_unit_test(loop_variable), cmocka_unit_test(jumps),    cmocka_unit_test(recursion),
+        cmocka_unit_test(refused),       cmocka_unit_test(failing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
