@@ -137,3 +137,14 @@ def test_fuzzers_are_named_by_layer_and_noun():
     assert "gguf_reader_fuzz" in told and "reader_fuzz" not in told
     assert len(set(told)) == len(files), "two fuzzers of one layer share a noun"
     assert sorted(told) == sorted(f"{p.parts[0]}_{p.stem}" for p in files)
+
+
+def test_unicode_tables_are_those_of_the_database(tmp_path):
+    properties = pathlib.Path("/usr/share/unicode/PropList.txt")
+    tables = SCRIPTS.parent / "src/base"
+    version = (tables / "unicode_tables.c").read_text().split()[2]
+    if not properties.exists() or f"-{version}.txt" not in properties.read_text(encoding="utf-8")[:100]:
+        pytest.skip(f"no unicode-data of version {version}")
+    subprocess.run([SCRIPTS / "gen-unicode-tables", properties.parent, tmp_path], check=True)
+    for made in tmp_path.iterdir():
+        assert made.read_bytes() == (tables / made.name).read_bytes()
