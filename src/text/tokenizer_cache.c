@@ -38,13 +38,13 @@ void qn_cache_put(const qn_cache_key *key, const int32_t *ids, size_t n)
         !atomic_compare_exchange_strong_explicit(&e->last, &last, odd, memory_order_relaxed, memory_order_relaxed)) {
         return;
     }
-    atomic_thread_fence(memory_order_release); /* who sees one of the stores below sees the odd version too */
     uint32_t id[QN_CACHE_IDS];
     for (size_t i = 0; i < QN_CACHE_IDS; i++) {
         id[i] = (uint32_t)(i < n ? ids[i] : QN_NO_ID);
     }
-    atomic_store_explicit(&e->key[0], key->word[0], memory_order_relaxed);
-    atomic_store_explicit(&e->key[1], key->word[1], memory_order_relaxed);
-    atomic_store_explicit(&e->first, (uint64_t)id[1] << 32 | id[0], memory_order_relaxed);
+    /* Release: who sees one of these sees the odd version too. */
+    atomic_store_explicit(&e->key[0], key->word[0], memory_order_release);
+    atomic_store_explicit(&e->key[1], key->word[1], memory_order_release);
+    atomic_store_explicit(&e->first, (uint64_t)id[1] << 32 | id[0], memory_order_release);
     atomic_store_explicit(&e->last, ((odd >> 32) + 1) << 32 | id[2], memory_order_release);
 }

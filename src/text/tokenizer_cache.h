@@ -71,14 +71,14 @@ static inline qn_cache_key qn_cache_key_of(const qn_cache *c, const char *begin,
 /* One of the two entries: the ids, if it holds the word. */
 static inline bool qn_cache_get_from(qn_cache_entry *e, const qn_cache_key *key, int32_t ids[QN_CACHE_IDS])
 {
+    /* Each load is done before the next: who reads what a writer stored reads the version that it stored before. */
     uint64_t last = atomic_load_explicit(&e->last, memory_order_acquire);
-    uint64_t word[2] = {atomic_load_explicit(&e->key[0], memory_order_relaxed),
-                        atomic_load_explicit(&e->key[1], memory_order_relaxed)};
+    uint64_t word[2] = {atomic_load_explicit(&e->key[0], memory_order_acquire),
+                        atomic_load_explicit(&e->key[1], memory_order_acquire)};
     if (((word[0] ^ key->word[0]) | (word[1] ^ key->word[1])) != 0 || (last >> 32 & 1) != 0) {
         return false;
     }
-    uint64_t first = atomic_load_explicit(&e->first, memory_order_relaxed);
-    atomic_thread_fence(memory_order_acquire); /* what was read before is older than the version read next */
+    uint64_t first = atomic_load_explicit(&e->first, memory_order_acquire);
     ids[0] = (int32_t)(uint32_t)first;
     ids[1] = (int32_t)(uint32_t)(first >> 32);
     ids[2] = (int32_t)(uint32_t)last;
