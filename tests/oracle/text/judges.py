@@ -23,6 +23,15 @@ def as_text(data):
     return "".join("\ufffd" if "\udc80" <= c <= "\udcff" else c for c in text), pieces
 
 
+def normal(text, pieces, normalize):
+    """The same after normalize, or with None at once. U+FFFD stays what and where it is."""
+    if normalize is None:
+        return text, pieces
+    broken = iter([p for c, p in zip(text, pieces) if c == "\ufffd"])
+    text = normalize(text)
+    return text, [next(broken) if c == "\ufffd" else c.encode() for c in text]
+
+
 class HuggingFace:
     """tokenizers."""
 
@@ -82,9 +91,7 @@ class HuggingFace:
 
     def _encode_part(self, text, pieces):
         if self.tokenizer.normalizer is not None:
-            broken = iter([p for c, p in zip(text, pieces) if c == "\ufffd"])
-            text = self.tokenizer.normalizer.normalize_str(text)
-            pieces = [next(broken) if c == "\ufffd" else c.encode() for c in text]
+            text, pieces = normal(text, pieces, self.tokenizer.normalizer.normalize_str)
         ids = []
         for _, (begin, end) in self.tokenizer.pre_tokenizer.pre_tokenize_str(text):
             ids += [token.id for token in self.tokenizer.model.tokenize(spell(b"".join(pieces[begin:end])))]
@@ -112,16 +119,32 @@ def replace_bytes(ids, pattern, replacements):
 
 
 class Tiktoken:
-    """tiktoken; ranks: bytes -> id, special: text -> id."""
+    """tiktoken; ranks: bytes -> id, special: text -> id. Its patterns are run by tokenizers for texts that are no
+    UTF-8."""
 
-    def __init__(self, ranks, pattern, special):
+    def __init__(self, ranks, pattern, special, normalizer=None):
         import tiktoken
+        self.words = tokenizers.pre_tokenizers.Split(tokenizers.Regex(pattern), "isolated")
+        self.normalizer = normalizer
         self.encoding = tiktoken.Encoding("judge", pat_str=pattern, mergeable_ranks=ranks, special_tokens=special)
 
     def encode(self, texts, special):
+        if self.normalizer is not None:
+            texts = [self.normalizer(text) for text in texts]
         if not special:
             return self.encoding.encode_ordinary_batch(texts, num_threads=2)
         return self.encoding.encode_batch(texts, num_threads=2, allowed_special="all")
+
+
+    def encode_bytes(self, datas):
+        out = []
+        for data in datas:
+            text, pieces = normal(*as_text(data), self.normalizer)
+            ids = []
+            for _, (begin, end) in self.words.pre_tokenize_str(text):
+                ids += self.encoding._encode_single_piece(b"".join(pieces[begin:end]))
+            out.append(ids)
+        return out
 
 
 class SentencePiece:
