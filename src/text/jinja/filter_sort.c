@@ -200,7 +200,7 @@ static qn_status do_sum(qn_run *run, qn_value a, const qn_args *args, qn_value *
     const qn_vlist *l;
     QN_TRY(qn_args_bind(run, "sum", "attribute=,start=", args, bound));
     qn_getter g = {.attribute = bound[0]};
-    *out = bound[1].kind == QN_V_UNDEFINED ? qn_vint(0) : bound[1];
+    *out = !qn_varg_given(bound[1]) ? qn_vint(0) : bound[1];
     if (out->kind == QN_V_STRING) {
         return qn_run_fail(run, "sum() can't sum strings [use ''.join(seq) instead]");
     }

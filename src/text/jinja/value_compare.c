@@ -139,6 +139,19 @@ static qn_status compare_lists(qn_run *run, const qn_vlist *a, const qn_vlist *b
     return QN_OK;
 }
 
+/* Sets are in order when one has all that the other has. */
+static qn_status compare_sets(qn_run *run, qn_value a, qn_value b, int *out)
+{
+    bool fewer = a.u.list->n <= b.u.list->n;
+    const qn_vlist *small = fewer ? a.u.list : b.u.list;
+    bool all = true;
+    for (uint32_t i = 0; all && i < small->n; i++) {
+        QN_TRY(qn_vcontains(run, fewer ? b : a, small->items[i], &all));
+    }
+    *out = !all ? QN_UNORDERED : (a.u.list->n > b.u.list->n) - (a.u.list->n < b.u.list->n);
+    return QN_OK;
+}
+
 qn_status qn_vcompare(qn_run *run, qn_value a, qn_value b, int *out)
 {
     QN_TRY(qn_run_steps(run, 1));
@@ -159,6 +172,9 @@ qn_status qn_vcompare(qn_run *run, qn_value a, qn_value b, int *out)
         qn_status st = compare_lists(run, a.u.list, b.u.list, out);
         qn_run_leave(run);
         return st;
+    }
+    if (is_set_view(a) && is_set_view(b)) {
+        return compare_sets(run, a, b, out);
     }
     return qn_run_fail(run, "'<' or '>' not supported between instances of '%s' and '%s'", qn_vkind_name(a),
                        qn_vkind_name(b));
