@@ -53,7 +53,10 @@ void qn_regex_close(qn_regex *re)
     }
 }
 
-bool qn_regex_is_table(const qn_regex *re) { return re->table != NULL; }
+bool qn_regex_is_table(const qn_regex *re)
+{
+    return re->table != NULL;
+}
 
 bool qn_regex_step(const qn_regex *re, const qn_regex_threads *in, bool at_begin, uint32_t c, qn_regex_threads *out,
                    size_t *start)
@@ -138,7 +141,7 @@ bool qn_regex_simulate(const qn_regex *re, const char *text, size_t n, size_t fr
 
 /* The match at text[at] by the table; *read is where reading stopped. */
 static inline __attribute__((always_inline)) bool run_table(const qn_regex *re, const char *text, size_t n, size_t at,
-                                                              size_t *end, size_t *read)
+                                                            size_t *end, size_t *read)
 {
     const uint32_t *table = re->table, *row = table + (at == 0 ? re->row_begin : re->row_middle);
     const char *s = text + at, *stop = text + n, *last = NULL; /* last: end of the longest match so far */

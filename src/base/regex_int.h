@@ -27,7 +27,13 @@ typedef struct qn_regex_set { /* ranges[i_first, i_first + n): sorted, disjoint,
 } qn_regex_set;
 
 typedef enum qn_regex_node_kind {
-    QN_NODE_EMPTY, QN_NODE_SET, QN_NODE_AHEAD, QN_NODE_BEGIN, QN_NODE_CAT, QN_NODE_ALT, QN_NODE_REPEAT
+    QN_NODE_EMPTY,
+    QN_NODE_SET,
+    QN_NODE_AHEAD,
+    QN_NODE_BEGIN,
+    QN_NODE_CAT,
+    QN_NODE_ALT,
+    QN_NODE_REPEAT
 } qn_regex_node_kind;
 
 #define QN_NO_NODE UINT32_MAX

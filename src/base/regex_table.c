@@ -5,8 +5,8 @@
 
 /* A table past one of these is given up: the pattern is simulated. The tokenizers' patterns need under 200 states. */
 #define MAX_STATES 4096
-#define MAX_ENTRIES (1u << 19)  /* of the table: 2 MiB */
-#define MAX_WORK (1u << 24)     /* instructions visited while it is made: well under a second */
+#define MAX_ENTRIES (1u << 19) /* of the table: 2 MiB */
+#define MAX_WORK (1u << 24)    /* instructions visited while it is made: well under a second */
 #define N_BUCKETS (2 * MAX_STATES)
 
 typedef struct state {

@@ -22,7 +22,7 @@ typedef struct qn_bpe {
     qn_bpe_merge *merges; /* by the pair, open addressing, at most two thirds full */
     uint32_t mask;
     uint64_t seed;
-    qn_filter filter; /* of the merges */
+    qn_filter filter;      /* of the merges */
     char spelling[256][2]; /* UTF-8 of the character for a byte */
     uint8_t spelling_len[256];
     int16_t bytes[QN_BPE_ALPHABET]; /* byte of a character, or -1 */
@@ -57,12 +57,16 @@ static inline qn_bpe_merge *qn_bpe_find(const qn_bpe *m, int32_t left, int32_t r
     }
 }
 
-/* What is gathered while the merges are read. */
+/* tokenizer_bpe_load.c */
+qn_status qn_bpe_load(qn_tokenizer *t, const qn_gguf *g, qn_error *err);
+
+/* tokenizer_bpe_chars.c: what is gathered while the merges are read. */
 typedef struct qn_bpe_chars {
     uint32_t *first_use; /* per token of one character: the rank of the first merge that it is part of */
 } qn_bpe_chars;
 
-/* The first bytes, at most `max`, that a spelling stands for, and how many; -1: one of its characters stands for none. */
+/* The first bytes, at most `max`, that a spelling stands for, and how many; -1: one of its characters stands for none.
+ */
 int qn_bpe_bytes(const qn_bpe *m, qn_str spelling, uint8_t *bytes, int max);
 int qn_bpe_last_byte(const qn_bpe *m, qn_str spelling); /* or -1 */
 

@@ -48,7 +48,10 @@ int qn_bpe_last_byte(const qn_bpe *m, qn_str spelling)
     return qn_bpe_bytes(m, (qn_str){spelling.data + spelling.len - len, len}, &byte, 1) == 1 ? byte : -1;
 }
 
-static bool is_continuation(uint8_t byte) { return (byte & 0xC0) == 0x80; }
+static bool is_continuation(uint8_t byte)
+{
+    return (byte & 0xC0) == 0x80;
+}
 
 /* Whether the bytes, n of them, are the end of a character without its first byte. */
 static bool is_tail(const uint8_t *bytes, int n)

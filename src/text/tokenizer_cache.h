@@ -18,9 +18,10 @@
 #define QN_CACHE_IDS 3   /* of a word */
 
 typedef struct qn_cache_entry {
-    _Alignas(32) _Atomic uint64_t key[2]; /* the word, zeros, and its length in the last byte: a free entry is no word */
-    _Atomic uint64_t first;               /* two ids, the first in the low half; QN_NO_ID: none */
-    _Atomic uint64_t last;                /* the third, and the version in the high half */
+    _Alignas(
+        32) _Atomic uint64_t key[2]; /* the word, zeros, and its length in the last byte: a free entry is no word */
+    _Atomic uint64_t first;          /* two ids, the first in the low half; QN_NO_ID: none */
+    _Atomic uint64_t last;           /* the third, and the version in the high half */
 } qn_cache_entry;
 
 typedef struct qn_cache {

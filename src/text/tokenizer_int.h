@@ -10,10 +10,11 @@
  *     tokenizer_chars.c      a number for each character
  *     tokenizer_cache.c      the words met last, with their ids
  *     tokenizer_bpe.c        model "gpt2": byte-level BPE with a list of merges
+ *     tokenizer_bpe_load.c   opening it
  *     tokenizer_bpe_chars.c  characters that need not be merged from their bytes
  *     tokenizer_pre.c        its pre-tokenizers: cutting by patterns
  *     tokenizer_pre_kinds.c  the table of patterns, by kind
- *     tokenizer_spm.c        model "llama": SentencePiece BPE by scores
+ *     tokenizer_spm*.c       model "llama": SentencePiece BPE by scores, and opening it
  *     tokenizer_gemma.c      model "gemma4": BPE over characters with a list of merges
  *     tokenizer_trie.c       a tree of bytes, for the algorithms that look for the pieces at a place of a text
  *     tokenizer_wpm*.c       model "bert": WordPiece, and the words of a text

@@ -12,8 +12,8 @@
 
 #include "base/checked.h"
 
-#define OVERLAP 4       /* tokens at the end of a window that the next one finds out again: its cut bends the last */
-#define MIN_TOKENS 12   /* of a window, else it is too small for its tokens */
+#define OVERLAP 4     /* tokens at the end of a window that the next one finds out again: its cut bends the last */
+#define MIN_TOKENS 12 /* of a window, else it is too small for its tokens */
 
 /* A word that is being merged. */
 typedef struct merging {
@@ -38,8 +38,8 @@ static bool grow(qn_encode_run *run, void **items, size_t *cap, size_t need, siz
     while (new_cap < need) {
         new_cap += new_cap / 2;
     }
-    void *p = qn_mul_size(new_cap, item_bytes, &bytes) ? qn_realloc(run->t->budget, QN_TOKENIZER_OWNER, *items, bytes)
-                                                       : NULL;
+    void *p =
+        qn_mul_size(new_cap, item_bytes, &bytes) ? qn_realloc(run->t->budget, QN_TOKENIZER_OWNER, *items, bytes) : NULL;
     if (p == NULL) {
         return false;
     }
@@ -180,7 +180,10 @@ static qn_status merge_span(const merging *m, uint32_t at, uint32_t size, span *
     return QN_OK;
 }
 
-static uint32_t token_end(const span *s, uint32_t i) { return i + 1 < s->n ? s->tokens[i + 1].start : s->end; }
+static uint32_t token_end(const span *s, uint32_t i)
+{
+    return i + 1 < s->n ? s->tokens[i + 1].start : s->end;
+}
 
 /* A token that both have, the first from *i on in a; *k is its place in b. */
 static bool find_common(const span *a, const span *b, uint32_t *i, uint32_t *k)

@@ -24,8 +24,8 @@
 
 typedef struct qn_window {
     uint32_t n;
-    int32_t id[QN_WINDOW];           /* QN_NO_ID: no token */
-    uint32_t start[QN_WINDOW + 1];   /* byte offsets in the text; start[n]: the end */
+    int32_t id[QN_WINDOW];         /* QN_NO_ID: no token */
+    uint32_t start[QN_WINDOW + 1]; /* byte offsets in the text; start[n]: the end */
 } qn_window;
 
 /* A pair of neighbours: their ids, and the bytes of the text that they cover. */
@@ -54,8 +54,8 @@ struct qn_merge_rules {
 
 /* A window in the course of merging. */
 typedef struct qn_merging {
-    uint64_t alive; /* symbols that have not been swallowed by their left neighbour */
-    uint64_t can;   /* symbols that merge with their right neighbour */
+    uint64_t alive;               /* symbols that have not been swallowed by their left neighbour */
+    uint64_t can;                 /* symbols that merge with their right neighbour */
     uint32_t priority[QN_WINDOW]; /* of that merge */
     int32_t into[QN_WINDOW];      /* and what it makes */
 } qn_merging;

@@ -1,5 +1,5 @@
-/* Pre-tokenizers: how a text is cut into words before byte-level BPE, by the patterns of a kind (tokenizer_pre_kinds.c).
- * SPDX-License-Identifier: MIT */
+/* Pre-tokenizers: how a text is cut into words before byte-level BPE, by the patterns of a kind
+ * (tokenizer_pre_kinds.c). SPDX-License-Identifier: MIT */
 #include "text/tokenizer_int.h"
 
 struct qn_pre {
@@ -41,8 +41,14 @@ void qn_pre_close(qn_pre *p)
     }
 }
 
-bool qn_pre_ignores_merges(const qn_pre *p) { return p->kind->ignores_merges; }
-bool qn_pre_adds_bos(const qn_pre *p) { return p->kind->adds_bos; }
+bool qn_pre_ignores_merges(const qn_pre *p)
+{
+    return p->kind->ignores_merges;
+}
+bool qn_pre_adds_bos(const qn_pre *p)
+{
+    return p->kind->adds_bos;
+}
 
 static qn_status split(const qn_pre *p, size_t level, const char *text, size_t n, qn_pre_word *word, void *ctx);
 

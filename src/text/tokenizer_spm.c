@@ -8,157 +8,19 @@
  * byte tokens and not a space, and control, unknown and byte tokens are never the result of a merge.
  *
  * SPDX-License-Identifier: MIT */
+#include "text/tokenizer_spm.h"
+
 #include "base/unicode.h"
-#include "text/tokenizer_cache.h"
-#include "text/tokenizer_chars.h"
 #include "text/tokenizer_merge.h"
-#include "text/utf8.h"
-
-#define SPACE "\xE2\x96\x81" /* U+2581 */
-#define SPACE_LEN 3
-
-typedef struct spm {
-    uint32_t *priority;      /* per token: less for a better score */
-    bool prefix;             /* a space goes before a text */
-    bool spells_space;       /* U+2581 in a text can be told from a space: its bytes have tokens */
-    bool before_space[256];  /* some token has this byte and then a space */
-    bool ends_piece[256];    /* a piece may end before this byte: a space, or the first of U+2581 */
-    qn_chars chars;          /* tokens of one character, of the plane that qn_chars covers */
-    qn_cache cache;
-    _Atomic uint64_t *pairs; /* N_PAIRS that were met last, with what they make: PAIR_* */
-} spm;
-
-/* An entry: two tokens and the one that they become, 21 bits each, and a one at the top. */
-#define N_PAIRS (1u << 14)
-#define PAIR_BITS 21
-#define PAIR_ID ((UINT64_C(1) << PAIR_BITS) - 1)
-#define PAIR_NOTHING PAIR_ID /* they become none */
-#define PAIR_MAX_VOCAB PAIR_ID
-
-/* Orders floats as unsigned numbers, the largest first. */
-static uint32_t priority_of(float score)
-{
-    uint32_t bits;
-    score += 0.0f; /* -0 becomes 0 */
-    memcpy(&bits, &score, sizeof(bits));
-    return ~(bits & UINT32_C(1) << 31 ? ~bits : bits | UINT32_C(1) << 31);
-}
-
-static qn_status load_scores(qn_tokenizer *t, spm *m, const qn_gguf *g, qn_error *err)
-{
-    const char *key = "tokenizer.ggml.scores";
-    const qn_gguf_kv *kv = qn_gguf_find(g, key);
-    if (kv == NULL || kv->type != QN_GGUF_ARRAY || kv->n_items < t->n_vocab) {
-        return qn_fail(err, QN_EFORMAT, "%s: not one number for each of %u tokens", key, t->n_vocab);
-    }
-    m->priority = qn_zalloc_array(t->budget, QN_TOKENIZER_OWNER, t->n_vocab, sizeof(*m->priority));
-    if (m->priority == NULL) {
-        return qn_fail(err, QN_ENOMEM, "no memory for %u scores", t->n_vocab);
-    }
-    for (uint32_t id = 0; id < t->n_vocab; id++) {
-        float score;
-        if (!qn_gguf_item_f32(kv, id, &score) || score != score) {
-            return qn_fail(err, QN_EFORMAT, "%s: token %u has none", key, id);
-        }
-        m->priority[id] = priority_of(score);
-    }
-    return QN_OK;
-}
-
-static void note_spaces(spm *m, qn_str piece)
-{
-    const char *at = piece.data, *end = piece.data + piece.len;
-    while ((at = memchr(at, SPACE[0], (size_t)(end - at))) != NULL) {
-        if (at > piece.data && end - at >= SPACE_LEN && memcmp(at, SPACE, SPACE_LEN) == 0) {
-            m->before_space[(uint8_t)at[-1]] = true;
-        }
-        at++;
-    }
-}
-
-/* The character that a piece is, or QN_CHARS_END. */
-static uint32_t char_of(qn_str piece)
-{
-    uint32_t cp;
-    bool is_char = piece.len > 0 && piece.len <= 3 && qn_utf8_next(piece.data, piece.len, &cp) == piece.len &&
-                   cp < QN_CHARS_END;
-    return is_char ? cp : QN_CHARS_END;
-}
-
-static qn_status load_chars(const qn_tokenizer *t, spm *m, qn_error *err)
-{
-    for (uint32_t id = 0; id < t->n_vocab; id++) {
-        qn_chars_announce(&m->chars, char_of(qn_piece(t, (int32_t)id)));
-    }
-    if (qn_chars_make_room(&m->chars, t->budget, QN_TOKENIZER_OWNER) != QN_OK) {
-        return qn_fail(err, QN_ENOMEM, "no memory for characters");
-    }
-    for (uint32_t id = 0; id < t->n_vocab; id++) {
-        qn_str piece = qn_piece(t, (int32_t)id);
-        uint32_t cp = char_of(piece);
-        if (cp < QN_CHARS_END) {
-            qn_chars_set(&m->chars, cp, (uint32_t)qn_pieces_find(t, piece.data, piece.len)); /* none is QN_NO_ID */
-        }
-    }
-    return QN_OK;
-}
-
-static qn_status load_flag(const qn_gguf *g, const char *key, bool *flag, qn_error *err)
-{
-    return qn_gguf_find(g, key) == NULL ? QN_OK : qn_gguf_get_bool(g, key, flag, err);
-}
 
 static void unload(qn_tokenizer *t)
 {
-    spm *m = t->state;
+    qn_spm *m = t->state;
     qn_free(m->priority);
     qn_chars_free(&m->chars);
     qn_cache_close(&m->cache);
     qn_free(m->pairs);
     qn_free(m);
-}
-
-static qn_status load(qn_tokenizer *t, const qn_gguf *g, qn_error *err)
-{
-    spm *m = qn_zalloc(t->budget, QN_TOKENIZER_OWNER, sizeof(*m));
-    if (m == NULL) {
-        return qn_fail(err, QN_ENOMEM, "no memory for a tokenizer");
-    }
-    t->state = m;
-    QN_TRY(load_scores(t, m, g, err));
-    QN_TRY(load_chars(t, m, err));
-    if (qn_cache_open(&m->cache, t->n_vocab, t->pieces.seed, t->budget, QN_TOKENIZER_OWNER) != QN_OK) {
-        return qn_fail(err, QN_ENOMEM, "no memory for a cache of words");
-    }
-    if (t->n_vocab >= N_PAIRS && t->n_vocab < PAIR_MAX_VOCAB) {
-        m->pairs = qn_zalloc_array(t->budget, QN_TOKENIZER_OWNER, N_PAIRS, sizeof(*m->pairs));
-        if (m->pairs == NULL) {
-            return qn_fail(err, QN_ENOMEM, "no memory for a cache of pairs");
-        }
-    }
-    bool squeezes = false;
-    m->prefix = true;
-    QN_TRY(load_flag(g, "tokenizer.ggml.add_space_prefix", &m->prefix, err));
-    QN_TRY(load_flag(g, "tokenizer.ggml.remove_extra_whitespaces", &squeezes, err));
-    if (squeezes) {
-        return qn_fail(err, QN_EUNSUPPORTED, "tokenizer.ggml.remove_extra_whitespaces: true");
-    }
-    for (uint32_t id = 0; id < t->n_vocab; id++) {
-        qn_str piece = qn_piece(t, (int32_t)id);
-        if (t->tokens[id].kind == QN_TOKEN_BYTE) {
-            int byte = qn_vocab_byte(piece);
-            if (byte >= 0 && t->byte_ids[byte] == QN_NO_ID) {
-                t->byte_ids[byte] = (int32_t)id;
-            }
-        } else if (qn_is_plain(t->tokens[id])) {
-            note_spaces(m, piece);
-        }
-    }
-    m->ends_piece[' '] = m->ends_piece[(uint8_t)SPACE[0]] = true;
-    m->spells_space = t->byte_ids[0xE2] >= 0 && t->byte_ids[0x96] >= 0 && t->byte_ids[0x81] >= 0;
-    /* Without a token for a lone space the prefix could not be told from the text's own spaces. */
-    m->prefix &= qn_pieces_find(t, SPACE, SPACE_LEN) != QN_NO_ID;
-    return QN_OK;
 }
 
 static inline bool may_merge(const qn_tokenizer *t, const char *text, qn_pair pair, uint64_t *hash)
@@ -169,21 +31,21 @@ static inline bool may_merge(const qn_tokenizer *t, const char *text, qn_pair pa
 
 static int32_t find_pair(const qn_tokenizer *t, const char *text, qn_pair pair, uint64_t hash)
 {
-    const spm *m = t->state;
+    const qn_spm *m = t->state;
     uint32_t n = pair.end - pair.start;
     if (m->pairs == NULL || (pair.left | pair.right) < 0) { /* QN_NO_ID is negative */
         return qn_pieces_find_hashed(t, text + pair.start, n, hash);
     }
-    uint64_t key = UINT64_C(1) << 63 | (uint64_t)(uint32_t)pair.left << 2 * PAIR_BITS |
-                   (uint64_t)(uint32_t)pair.right << PAIR_BITS;
-    _Atomic uint64_t *entry = &m->pairs[hash >> 40 & (N_PAIRS - 1)];
+    uint64_t key = UINT64_C(1) << 63 | (uint64_t)(uint32_t)pair.left << 2 * QN_SPM_PAIR_BITS |
+                   (uint64_t)(uint32_t)pair.right << QN_SPM_PAIR_BITS;
+    _Atomic uint64_t *entry = &m->pairs[hash >> 40 & (QN_SPM_PAIRS - 1)];
     uint64_t known = atomic_load_explicit(entry, memory_order_relaxed);
-    if ((known & ~PAIR_ID) != key) {
+    if ((known & ~QN_SPM_PAIR_ID) != key) {
         int32_t id = qn_pieces_find_hashed(t, text + pair.start, n, hash);
-        known = key | (id == QN_NO_ID ? PAIR_NOTHING : (uint64_t)(uint32_t)id);
+        known = key | (id == QN_NO_ID ? QN_SPM_PAIR_NOTHING : (uint64_t)(uint32_t)id);
         atomic_store_explicit(entry, known, memory_order_relaxed);
     }
-    return (known & PAIR_ID) == PAIR_NOTHING ? QN_NO_ID : (int32_t)(known & PAIR_ID);
+    return (known & QN_SPM_PAIR_ID) == QN_SPM_PAIR_NOTHING ? QN_NO_ID : (int32_t)(known & QN_SPM_PAIR_ID);
 }
 
 static inline bool find(const qn_tokenizer *t, const char *text, qn_pair pair, uint64_t hash, uint32_t *priority,
@@ -193,18 +55,19 @@ static inline bool find(const qn_tokenizer *t, const char *text, qn_pair pair, u
     if (*id == QN_NO_ID) {
         return false;
     }
-    *priority = ((const spm *)t->state)->priority[*id];
+    *priority = ((const qn_spm *)t->state)->priority[*id];
     return true;
 }
 
 static void fill(const qn_tokenizer *t, const char *text, uint32_t n, uint32_t at, qn_window *w)
 {
-    const spm *m = t->state;
+    const qn_spm *m = t->state;
     uint32_t n_symbols = 0, cp;
     while (at < n && n_symbols < QN_WINDOW) {
         const uint8_t *u = (const uint8_t *)text + at;
         uint32_t len = 3;
-        if (u[0] > 0xE0 && u[0] < 0xF0 && u[0] != 0xED && n - at >= 3 && (u[1] & 0xC0) == 0x80 && (u[2] & 0xC0) == 0x80) {
+        if (u[0] > 0xE0 && u[0] < 0xF0 && u[0] != 0xED && n - at >= 3 && (u[1] & 0xC0) == 0x80 &&
+            (u[2] & 0xC0) == 0x80) {
             cp = (uint32_t)(u[0] & 0x0F) << 12 | (uint32_t)(u[1] & 0x3F) << 6 | (u[2] & 0x3F); /* most are such */
         } else {
             len = (uint32_t)qn_unicode_decode(text + at, n - at, &cp);
@@ -239,7 +102,7 @@ static void emit_byte(qn_encode_run *run, uint8_t byte)
 /* A symbol that is no token: its bytes. A space is the text's byte 0x20, not the three of U+2581. */
 static void emit_bytes(qn_encode_run *run, const char *s, size_t n)
 {
-    if (n == SPACE_LEN && memcmp(s, SPACE, SPACE_LEN) == 0) {
+    if (n == QN_SPM_SPACE_LEN && memcmp(s, QN_SPM_SPACE, QN_SPM_SPACE_LEN) == 0) {
         emit_byte(run, ' ');
         return;
     }
@@ -286,7 +149,7 @@ static qn_status encode_piece(qn_encode_run *run, const char *s, uint32_t n)
 /* A piece of the text, with a space before it that the text does not have when `prefix` is set. */
 static qn_status encode_spelled(qn_encode_run *run, const char *text, size_t n, bool prefix)
 {
-    char near[SPACE_LEN + 128 + SPACE_LEN];
+    char near[QN_SPM_SPACE_LEN + 128 + QN_SPM_SPACE_LEN];
     bool inner = n > 1 && memchr(text + 1, ' ', n - 1) != NULL;
     size_t n_spaces = (size_t)prefix + (n > 0 && text[0] == ' ');
     if (!inner && n_spaces == 0) {
@@ -294,23 +157,23 @@ static qn_status encode_spelled(qn_encode_run *run, const char *text, size_t n, 
     }
     if (!inner && n_spaces == 1 && n <= 128) { /* most pieces: one space, then none */
         size_t skip = prefix ? 0 : 1;
-        memcpy(near, SPACE, SPACE_LEN);
+        memcpy(near, QN_SPM_SPACE, QN_SPM_SPACE_LEN);
         if (n > skip) {
-            memcpy(near + SPACE_LEN, text + skip, n - skip);
+            memcpy(near + QN_SPM_SPACE_LEN, text + skip, n - skip);
         }
-        return encode_piece(run, near, (uint32_t)(SPACE_LEN + n - skip));
+        return encode_piece(run, near, (uint32_t)(QN_SPM_SPACE_LEN + n - skip));
     }
     qn_buf *out = &run->text;
     qn_buf_clear(out);
     if (prefix) {
-        qn_buf_add(out, SPACE, SPACE_LEN);
+        qn_buf_add(out, QN_SPM_SPACE, QN_SPM_SPACE_LEN);
     }
     for (size_t at = 0; at < n;) {
         const char *space = memchr(text + at, ' ', n - at);
         size_t end = space == NULL ? n : (size_t)(space - text);
         qn_buf_add(out, text + at, end - at);
         if (end < n) {
-            qn_buf_add(out, SPACE, SPACE_LEN);
+            qn_buf_add(out, QN_SPM_SPACE, QN_SPM_SPACE_LEN);
         }
         at = end + 1;
     }
@@ -320,7 +183,7 @@ static qn_status encode_spelled(qn_encode_run *run, const char *text, size_t n, 
 
 static qn_status encode_cached(qn_encode_run *run, const char *text, size_t n)
 {
-    const spm *m = run->t->state;
+    const qn_spm *m = run->t->state;
     int32_t ids[QN_CACHE_IDS];
     if (n > QN_CACHE_WORD) {
         return encode_spelled(run, text, n, false);
@@ -343,7 +206,7 @@ static qn_status encode_cached(qn_encode_run *run, const char *text, size_t n)
 
 /* The length of the piece at text[at]: it ends before a space that no token has behind what stands there, and before a
  * U+2581 of the text's own. */
-static size_t piece_len(const spm *m, const char *text, size_t n, size_t at)
+static size_t piece_len(const qn_spm *m, const char *text, size_t n, size_t at)
 {
     size_t i = at + 1;
     for (;; i++) {
@@ -353,9 +216,10 @@ static size_t piece_len(const spm *m, const char *text, size_t n, size_t at)
         if (i >= n) {
             break;
         }
-        uint8_t before = text[i - 1] == ' ' ? (uint8_t)SPACE[SPACE_LEN - 1] : (uint8_t)text[i - 1];
+        uint8_t before = text[i - 1] == ' ' ? (uint8_t)QN_SPM_SPACE[QN_SPM_SPACE_LEN - 1] : (uint8_t)text[i - 1];
         if (text[i] == ' ' ? !m->before_space[before]
-                           : m->spells_space && n - i >= SPACE_LEN && memcmp(text + i, SPACE, SPACE_LEN) == 0) {
+                           : m->spells_space && n - i >= QN_SPM_SPACE_LEN &&
+                                 memcmp(text + i, QN_SPM_SPACE, QN_SPM_SPACE_LEN) == 0) {
             break;
         }
     }
@@ -364,22 +228,22 @@ static size_t piece_len(const spm *m, const char *text, size_t n, size_t at)
 
 static qn_status encode(qn_encode_run *run, const char *text, size_t n, bool opens)
 {
-    const spm *m = run->t->state;
+    const qn_spm *m = run->t->state;
     bool prefix = opens && m->prefix;
     run->plain = text;
     run->plain_end = text + n;
     for (size_t at = 0; at < n;) {
-        if (m->spells_space && n - at >= SPACE_LEN && memcmp(text + at, SPACE, SPACE_LEN) == 0) {
+        if (m->spells_space && n - at >= QN_SPM_SPACE_LEN && memcmp(text + at, QN_SPM_SPACE, QN_SPM_SPACE_LEN) == 0) {
             if (prefix) {
                 QN_TRY(encode_spelled(run, NULL, 0, true));
             }
-            for (size_t i = 0; i < SPACE_LEN; i++) {
-                emit_byte(run, (uint8_t)SPACE[i]);
+            for (size_t i = 0; i < QN_SPM_SPACE_LEN; i++) {
+                emit_byte(run, (uint8_t)QN_SPM_SPACE[i]);
             }
-            at += SPACE_LEN;
+            at += QN_SPM_SPACE_LEN;
         } else {
             size_t len = piece_len(m, text, n, at);
-            if (prefix && text[at] == ' ' && !m->before_space[(uint8_t)SPACE[SPACE_LEN - 1]]) {
+            if (prefix && text[at] == ' ' && !m->before_space[(uint8_t)QN_SPM_SPACE[QN_SPM_SPACE_LEN - 1]]) {
                 QN_TRY(encode_spelled(run, NULL, 0, true));
                 prefix = false;
             }
@@ -393,16 +257,16 @@ static qn_status encode(qn_encode_run *run, const char *text, size_t n, bool ope
 
 static void decode(const qn_tokenizer *t, qn_str piece, bool opens, qn_buf *out)
 {
-    const spm *m = t->state;
+    const qn_spm *m = t->state;
     const char *at = piece.data, *end = piece.data + piece.len;
-    if (opens && m->prefix && piece.len >= SPACE_LEN && memcmp(at, SPACE, SPACE_LEN) == 0) {
-        at += SPACE_LEN;
+    if (opens && m->prefix && piece.len >= QN_SPM_SPACE_LEN && memcmp(at, QN_SPM_SPACE, QN_SPM_SPACE_LEN) == 0) {
+        at += QN_SPM_SPACE_LEN;
     }
     const char *space;
-    while ((space = memmem(at, (size_t)(end - at), SPACE, SPACE_LEN)) != NULL) {
+    while ((space = memmem(at, (size_t)(end - at), QN_SPM_SPACE, QN_SPM_SPACE_LEN)) != NULL) {
         qn_buf_add(out, at, (size_t)(space - at));
         qn_buf_add_char(out, ' ');
-        at = space + SPACE_LEN;
+        at = space + QN_SPM_SPACE_LEN;
     }
     qn_buf_add(out, at, (size_t)(end - at));
 }
@@ -413,7 +277,7 @@ const qn_tokenizer_ops qn_tokenizer_spm = {
     .eos = 2,
     .unknown = 0,
     .adds_bos = true,
-    .load = load,
+    .load = qn_spm_load,
     .unload = unload,
     .encode = encode,
     .decode = decode,
