@@ -100,10 +100,11 @@ static size_t reference(const qn_vstr *s, size_t i, uint32_t *cp)
     static const struct {
         const char *name;
         uint32_t cp;
-    } known[] = {{"&amp;", '&'},   {"&lt;", '<'},      {"&gt;", '>'},       {"&quot;", '"'},      {"&apos;", '\''},
-                 {"&nbsp;", 0xA0}, {"&copy;", 0xA9},   {"&reg;", 0xAE},     {"&laquo;", 0xAB},    {"&raquo;", 0xBB},
-                 {"&mdash;", 0x2014}, {"&ndash;", 0x2013}, {"&hellip;", 0x2026}, {"&euro;", 0x20AC},
-                 {"&lsquo;", 0x2018}, {"&rsquo;", 0x2019}, {"&ldquo;", 0x201C}, {"&rdquo;", 0x201D}};
+    } known[] = {{"&amp;", '&'},       {"&lt;", '<'},      {"&gt;", '>'},       {"&quot;", '"'},
+                 {"&apos;", '\''},     {"&nbsp;", 0xA0},   {"&copy;", 0xA9},    {"&reg;", 0xAE},
+                 {"&laquo;", 0xAB},    {"&raquo;", 0xBB},  {"&mdash;", 0x2014}, {"&ndash;", 0x2013},
+                 {"&hellip;", 0x2026}, {"&euro;", 0x20AC}, {"&lsquo;", 0x2018}, {"&rsquo;", 0x2019},
+                 {"&ldquo;", 0x201C},  {"&rdquo;", 0x201D}};
     for (size_t k = 0; k < sizeof(known) / sizeof(*known); k++) {
         if (qn_vstr_starts(s, i, s->n_bytes, qn_str_of(known[k].name))) {
             *cp = known[k].cp;
@@ -266,6 +267,12 @@ static qn_status do_urlencode(qn_run *run, qn_value a, const qn_args *args, qn_v
 }
 
 const qn_filter qn_filters_html[] = {
-    {"safe", do_safe},           {"escape", do_escape},   {"e", do_escape},           {"forceescape", do_forceescape},
-    {"striptags", do_striptags}, {"xmlattr", do_xmlattr}, {"urlencode", do_urlencode}, {NULL, NULL},
+    {"safe", do_safe},
+    {"escape", do_escape},
+    {"e", do_escape},
+    {"forceescape", do_forceescape},
+    {"striptags", do_striptags},
+    {"xmlattr", do_xmlattr},
+    {"urlencode", do_urlencode},
+    {NULL, NULL},
 };

@@ -196,7 +196,7 @@ static qn_status do_random(qn_run *run, qn_value a, const qn_args *args, qn_valu
 }
 
 const qn_filter qn_filters_list[] = {
-    {"length", do_length}, {"count", do_length}, {"default", do_default}, {"d", do_default}, {"list", do_list},
+    {"length", do_length}, {"count", do_length}, {"default", do_default}, {"d", do_default},   {"list", do_list},
     {"first", do_first},   {"last", do_last},    {"reverse", do_reverse}, {"items", do_items}, {"attr", do_attr},
     {"batch", do_batch},   {"slice", do_slice},  {"random", do_random},   {NULL, NULL},
 };

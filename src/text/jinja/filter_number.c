@@ -219,10 +219,6 @@ static qn_status do_filesizeformat(qn_run *run, qn_value a, const qn_args *args,
 }
 
 const qn_filter qn_filters_number[] = {
-    {"int", do_int},
-    {"float", do_float},
-    {"abs", do_abs},
-    {"round", do_round},
-    {"filesizeformat", do_filesizeformat},
+    {"int", do_int}, {"float", do_float}, {"abs", do_abs}, {"round", do_round}, {"filesizeformat", do_filesizeformat},
     {NULL, NULL},
 };

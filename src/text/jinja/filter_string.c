@@ -9,12 +9,12 @@ static qn_status soft(qn_run *run, qn_value a, qn_value *out)
     return a.kind == QN_V_STRING ? QN_OK : qn_vstr_of(run, a, out);
 }
 
-#define CASE(name, shown, to)                                                                           \
-    static qn_status name(qn_run *run, qn_value a, const qn_args *args, qn_value *out)                  \
-    {                                                                                                   \
-        QN_TRY(qn_args_bind(run, shown, "", args, NULL));                                               \
-        QN_TRY(soft(run, a, &a));                                                                       \
-        return qn_vchange_case(run, a, to, out);                                                        \
+#define CASE(name, shown, to)                                                          \
+    static qn_status name(qn_run *run, qn_value a, const qn_args *args, qn_value *out) \
+    {                                                                                  \
+        QN_TRY(qn_args_bind(run, shown, "", args, NULL));                              \
+        QN_TRY(soft(run, a, &a));                                                      \
+        return qn_vchange_case(run, a, to, out);                                       \
     }
 CASE(do_lower, "lower", QN_CASE_LOWER)
 CASE(do_upper, "upper", QN_CASE_UPPER)
@@ -160,17 +160,8 @@ static qn_status do_tojson(qn_run *run, qn_value a, const qn_args *args, qn_valu
 }
 
 const qn_filter qn_filters_string[] = {
-    {"tojson", do_tojson},
-    {"trim", do_trim},
-    {"lower", do_lower},
-    {"upper", do_upper},
-    {"string", do_string},
-    {"join", do_join},
-    {"replace", do_replace},
-    {"capitalize", do_capitalize},
-    {"title", do_title},
-    {"center", do_center},
-    {"format", do_format},
-    {"wordcount", do_wordcount},
+    {"tojson", do_tojson}, {"trim", do_trim},     {"lower", do_lower},     {"upper", do_upper},
+    {"string", do_string}, {"join", do_join},     {"replace", do_replace}, {"capitalize", do_capitalize},
+    {"title", do_title},   {"center", do_center}, {"format", do_format},   {"wordcount", do_wordcount},
     {NULL, NULL},
 };

@@ -89,10 +89,6 @@ static qn_status do_truncate(qn_run *run, qn_value a, const qn_args *args, qn_va
 }
 
 const qn_filter qn_filters_text[] = {
-    {"indent", do_indent},
-    {"truncate", do_truncate},
-    {"wordwrap", qn_filter_wordwrap},
-    {"pprint", qn_filter_pprint},
-    {"urlize", qn_filter_urlize},
-    {NULL, NULL},
+    {"indent", do_indent},        {"truncate", do_truncate},    {"wordwrap", qn_filter_wordwrap},
+    {"pprint", qn_filter_pprint}, {"urlize", qn_filter_urlize}, {NULL, NULL},
 };

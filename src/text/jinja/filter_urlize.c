@@ -8,7 +8,7 @@ typedef struct urlize {
     const qn_vstr *s;        /* the text, escaped */
     qn_value attributes;     /* ' rel="..." target="..."' */
     const qn_vlist *schemes; /* more beginnings that make a link, or NULL */
-    qn_value limit; /* characters of a link that are shown; None: all */
+    qn_value limit;          /* characters of a link that are shown; None: all */
 } urlize;
 
 static bool starts(const qn_vstr *s, size_t from, size_t to, const char *what)
@@ -312,8 +312,7 @@ static qn_status check_scheme(qn_run *run, qn_value a)
     }
     qn_str rest = {s->bytes + i, s->n_bytes - i};
     bool ok = n >= 2 && (qn_str_is(rest, ":") || qn_str_is(rest, ":/") || qn_str_is(rest, "://"));
-    return ok ? QN_OK
-              : qn_run_fail(run, "'%.*s' is not a valid URI scheme prefix.", QN_STR_ARG(qn_vbytes(a)));
+    return ok ? QN_OK : qn_run_fail(run, "'%.*s' is not a valid URI scheme prefix.", QN_STR_ARG(qn_vbytes(a)));
 }
 
 static qn_status make_attributes(qn_run *run, qn_value rel, bool nofollow, qn_value target, qn_value *out)

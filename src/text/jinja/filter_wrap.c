@@ -47,10 +47,10 @@ static uint32_t em_dash(const wrap *w, uint32_t i)
 /* A dash at i that a line may be broken behind: letters on both sides. */
 static bool breaks_after(const wrap *w, int64_t i)
 {
-    bool before = is_letter(w, i - 1) &&
-                  (is_letter(w, i - 2) || (i >= 2 && w->cps[i - 2] == '-' && is_letter(w, i - 3)));
-    bool after = is_letter(w, i + 1) &&
-                 (is_letter(w, i + 2) || (i + 2 < w->n && w->cps[i + 2] == '-' && is_letter(w, i + 3)));
+    bool before =
+        is_letter(w, i - 1) && (is_letter(w, i - 2) || (i >= 2 && w->cps[i - 2] == '-' && is_letter(w, i - 3)));
+    bool after =
+        is_letter(w, i + 1) && (is_letter(w, i + 2) || (i + 2 < w->n && w->cps[i + 2] == '-' && is_letter(w, i + 3)));
     return before && after;
 }
 
@@ -178,9 +178,7 @@ qn_status qn_filter_wordwrap(qn_run *run, qn_value a, const qn_args *args, qn_va
 {
     qn_value bound[4], lines, joined, all;
     QN_TRY(qn_args_bind(run, "wordwrap", "width=,break_long_words=,wrapstring=,break_on_hyphens=", args, bound));
-    wrap w = {.run = run,
-              .break_words = qn_varg_truth(bound[1], true),
-              .break_hyphens = qn_varg_truth(bound[3], true)};
+    wrap w = {.run = run, .break_words = qn_varg_truth(bound[1], true), .break_hyphens = qn_varg_truth(bound[3], true)};
     QN_TRY(qn_varg_int(run, "wordwrap", bound[0], 79, &w.width));
     if (bound[2].kind == QN_V_UNDEFINED || bound[2].kind == QN_V_NONE) {
         QN_TRY(qn_vcstring(run, "\n", &bound[2]));

@@ -127,8 +127,8 @@ static qn_status field(fields *f, const qn_vstr *s, qn_str name, char conversion
     } else if (conversion == 'a') {
         QN_TRY(qn_vascii_of(f->run, a, &a));
     } else if (conversion != 0) {
-        return qn_run_fail(f->run, "Unknown conversion specifier '%c'", conversion > ' ' && conversion < 0x7F
-                                                                            ? conversion : '?');
+        return qn_run_fail(f->run, "Unknown conversion specifier '%c'",
+                           conversion > ' ' && conversion < 0x7F ? conversion : '?');
     }
     qn_vbuild inner;
     qn_vbuild_init(&inner, f->run);

@@ -80,8 +80,12 @@ static qn_status read_conversion(percent *p, char *type, qn_value *argument, boo
     }
     for (; p->i < p->s->n_bytes; p->i++) {
         char c = p->s->bytes[p->i];
-        bool *flag = c == '-' ? &p->left : c == '+' ? &p->plus : c == ' ' ? &p->space : c == '#' ? &p->alt
-                     : c == '0' ? &p->zero : NULL;
+        bool *flag = c == '-'   ? &p->left
+                     : c == '+' ? &p->plus
+                     : c == ' ' ? &p->space
+                     : c == '#' ? &p->alt
+                     : c == '0' ? &p->zero
+                                : NULL;
         if (flag == NULL) {
             break;
         }

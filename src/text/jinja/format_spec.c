@@ -5,13 +5,13 @@
 #include <math.h>
 
 typedef struct spec {
-    qn_value fill;  /* one character */
-    char align;     /* '<', '>', '=', '^', or 0: the type's own */
-    char sign;      /* '-', '+', ' ' */
+    qn_value fill; /* one character */
+    char align;    /* '<', '>', '=', '^', or 0: the type's own */
+    char sign;     /* '-', '+', ' ' */
     bool no_minus_zero, alt;
-    char group;     /* ',', '_', or 0 */
+    char group;               /* ',', '_', or 0 */
     int64_t width, precision; /* -1: not given */
-    char type;      /* 0: not given */
+    char type;                /* 0: not given */
 } spec;
 
 /* ---- reading ---- */

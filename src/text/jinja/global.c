@@ -220,9 +220,12 @@ static qn_status call_joiner(qn_run *run, const qn_vfunction *fn, const qn_args 
 qn_status qn_globals(qn_run *run, qn_vdict *d)
 {
     static const qn_method globals[] = {
-        {"range", call_range},   {"namespace", call_namespace},
-        {"cycler", call_cycler}, {"joiner", call_joiner},
-        {"lipsum", call_lipsum}, {"raise_exception", call_raise_exception},
+        {"range", call_range},
+        {"namespace", call_namespace},
+        {"cycler", call_cycler},
+        {"joiner", call_joiner},
+        {"lipsum", call_lipsum},
+        {"raise_exception", call_raise_exception},
         {"strftime_now", call_strftime_now},
     };
     qn_value name, x;

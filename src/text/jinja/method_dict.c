@@ -58,9 +58,9 @@ static qn_status call_fromkeys(qn_run *run, const qn_vfunction *fn, const qn_arg
 }
 
 static const qn_method methods[] = {
-    {"get", call_get},   {"items", call_items}, {"keys", call_keys}, {"values", call_values}, {"copy", call_copy},
-    {"fromkeys", call_fromkeys}, {"update", NULL}, {"pop", NULL}, {"popitem", NULL}, {"setdefault", NULL},
-    {"clear", NULL}, {NULL, NULL},
+    {"get", call_get},   {"items", call_items},       {"keys", call_keys}, {"values", call_values},
+    {"copy", call_copy}, {"fromkeys", call_fromkeys}, {"update", NULL},    {"pop", NULL},
+    {"popitem", NULL},   {"setdefault", NULL},        {"clear", NULL},     {NULL, NULL},
 };
 
 qn_status qn_method_dict(qn_run *run, qn_value a, qn_str name, qn_value *out)

@@ -56,9 +56,9 @@ static qn_status call_copy(qn_run *run, const qn_vfunction *fn, const qn_args *a
 }
 
 static const qn_method of_list[] = {
-    {"append", NULL},     {"extend", NULL},     {"insert", NULL},   {"pop", NULL},  {"remove", NULL}, {"reverse", NULL},
-    {"sort", NULL},       {"clear", NULL},      {"copy", call_copy}, {"count", call_count}, {"index", call_index},
-    {NULL, NULL},
+    {"append", NULL},    {"extend", NULL},      {"insert", NULL},      {"pop", NULL},
+    {"remove", NULL},    {"reverse", NULL},     {"sort", NULL},        {"clear", NULL},
+    {"copy", call_copy}, {"count", call_count}, {"index", call_index}, {NULL, NULL},
 };
 
 static const qn_method of_tuple[] = {{"count", call_count}, {"index", call_index}, {NULL, NULL}};

@@ -40,10 +40,10 @@ static bool is_ascii(uint32_t cp)
     return cp < 0x80;
 }
 
-#define QUESTION(name, is, empty)                                                                       \
-    static qn_status name(qn_run *run, const qn_vfunction *fn, const qn_args *args, qn_value *out)      \
-    {                                                                                                   \
-        return all_are(run, fn, args, is, empty, out);                                                  \
+#define QUESTION(name, is, empty)                                                                  \
+    static qn_status name(qn_run *run, const qn_vfunction *fn, const qn_args *args, qn_value *out) \
+    {                                                                                              \
+        return all_are(run, fn, args, is, empty, out);                                             \
     }
 QUESTION(call_isalpha, qn_char_is_alpha, false)
 QUESTION(call_isdecimal, qn_char_is_decimal, false)
@@ -113,11 +113,11 @@ static qn_status call_isidentifier(qn_run *run, const qn_vfunction *fn, const qn
 
 /* ---- case ---- */
 
-#define CASE(function, to)                                                                                  \
-    static qn_status function(qn_run *run, const qn_vfunction *fn, const qn_args *args, qn_value *out)  \
-    {                                                                                                   \
-        QN_TRY(qn_args_bind(run, fn->name.data, "", args, NULL));                                       \
-        return qn_vchange_case(run, fn->self, to, out);                                                 \
+#define CASE(function, to)                                                                             \
+    static qn_status function(qn_run *run, const qn_vfunction *fn, const qn_args *args, qn_value *out) \
+    {                                                                                                  \
+        QN_TRY(qn_args_bind(run, fn->name.data, "", args, NULL));                                      \
+        return qn_vchange_case(run, fn->self, to, out);                                                \
     }
 CASE(call_lower, QN_CASE_LOWER)
 CASE(call_upper, QN_CASE_UPPER)

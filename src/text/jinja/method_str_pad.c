@@ -95,10 +95,6 @@ static qn_status call_expandtabs(qn_run *run, const qn_vfunction *fn, const qn_a
 }
 
 const qn_method qn_methods_str_pad[] = {
-    {"center", call_center},
-    {"ljust", call_ljust},
-    {"rjust", call_rjust},
-    {"zfill", call_zfill},
-    {"expandtabs", call_expandtabs},
-    {NULL, NULL},
+    {"center", call_center}, {"ljust", call_ljust},           {"rjust", call_rjust},
+    {"zfill", call_zfill},   {"expandtabs", call_expandtabs}, {NULL, NULL},
 };

@@ -272,12 +272,6 @@ static qn_status call_join(qn_run *run, const qn_vfunction *fn, const qn_args *a
 }
 
 const qn_method qn_methods_str_split[] = {
-    {"strip", call_strip},
-    {"split", call_split},
-    {"lstrip", call_lstrip},
-    {"rstrip", call_rstrip},
-    {"rsplit", call_rsplit},
-    {"splitlines", call_splitlines},
-    {"join", call_join},
-    {NULL, NULL},
+    {"strip", call_strip},   {"split", call_split},           {"lstrip", call_lstrip}, {"rstrip", call_rstrip},
+    {"rsplit", call_rsplit}, {"splitlines", call_splitlines}, {"join", call_join},     {NULL, NULL},
 };

@@ -7,12 +7,12 @@ static qn_status none(qn_run *run, const char *name, const qn_args *args)
     return qn_args_bind(run, name, "", args, NULL);
 }
 
-#define IS(name, shown, condition)                                                                      \
-    static qn_status name(qn_run *run, qn_value a, const qn_args *args, bool *out)                      \
-    {                                                                                                   \
-        QN_TRY(none(run, shown, args));                                                                 \
-        *out = (condition);                                                                             \
-        return QN_OK;                                                                                   \
+#define IS(name, shown, condition)                                                 \
+    static qn_status name(qn_run *run, qn_value a, const qn_args *args, bool *out) \
+    {                                                                              \
+        QN_TRY(none(run, shown, args));                                            \
+        *out = (condition);                                                        \
+        return QN_OK;                                                              \
     }
 IS(is_defined, "defined", a.kind != QN_V_UNDEFINED)
 IS(is_undefined, "undefined", a.kind == QN_V_UNDEFINED)
@@ -137,13 +137,13 @@ static qn_status compare(qn_run *run, qn_value a, const qn_args *args, int *orde
     return qn_vcompare(run, a, b, order);
 }
 
-#define COMPARE(name, condition)                                                                        \
-    static qn_status name(qn_run *run, qn_value a, const qn_args *args, bool *out)                      \
-    {                                                                                                   \
-        int order;                                                                                      \
-        QN_TRY(compare(run, a, args, &order));                                                          \
-        *out = order != QN_UNORDERED && (condition);                                                    \
-        return QN_OK;                                                                                   \
+#define COMPARE(name, condition)                                                   \
+    static qn_status name(qn_run *run, qn_value a, const qn_args *args, bool *out) \
+    {                                                                              \
+        int order;                                                                 \
+        QN_TRY(compare(run, a, args, &order));                                     \
+        *out = order != QN_UNORDERED && (condition);                               \
+        return QN_OK;                                                              \
     }
 COMPARE(is_lt, order < 0)
 COMPARE(is_le, order <= 0)
@@ -173,16 +173,45 @@ static const struct {
     const char *name;
     qn_test_fn *call;
 } tests[] = {
-    {"defined", is_defined},     {"none", is_none},           {"string", is_string},     {"mapping", is_mapping},
-    {"iterable", is_iterable},   {"sequence", is_sequence},   {"undefined", is_undefined}, {"true", is_true},
-    {"false", is_false},         {"boolean", is_boolean},     {"number", is_number},     {"integer", is_integer},
-    {"float", is_float},         {"callable", is_callable},   {"odd", is_odd},           {"even", is_even},
-    {"divisibleby", is_divisibleby}, {"lower", is_lower},     {"upper", is_upper},       {"filter", is_filter},
-    {"test", is_test},           {"escaped", is_escaped},     {"sameas", is_sameas},     {"in", is_in},
-    {"eq", is_eq},               {"==", is_eq},               {"equalto", is_eq},        {"ne", is_ne},
-    {"!=", is_ne},               {"lt", is_lt},               {"<", is_lt},              {"lessthan", is_lt},
-    {"le", is_le},               {"<=", is_le},               {"gt", is_gt},             {">", is_gt},
-    {"greaterthan", is_gt},      {"ge", is_ge},               {">=", is_ge},
+    {"defined", is_defined},
+    {"none", is_none},
+    {"string", is_string},
+    {"mapping", is_mapping},
+    {"iterable", is_iterable},
+    {"sequence", is_sequence},
+    {"undefined", is_undefined},
+    {"true", is_true},
+    {"false", is_false},
+    {"boolean", is_boolean},
+    {"number", is_number},
+    {"integer", is_integer},
+    {"float", is_float},
+    {"callable", is_callable},
+    {"odd", is_odd},
+    {"even", is_even},
+    {"divisibleby", is_divisibleby},
+    {"lower", is_lower},
+    {"upper", is_upper},
+    {"filter", is_filter},
+    {"test", is_test},
+    {"escaped", is_escaped},
+    {"sameas", is_sameas},
+    {"in", is_in},
+    {"eq", is_eq},
+    {"==", is_eq},
+    {"equalto", is_eq},
+    {"ne", is_ne},
+    {"!=", is_ne},
+    {"lt", is_lt},
+    {"<", is_lt},
+    {"lessthan", is_lt},
+    {"le", is_le},
+    {"<=", is_le},
+    {"gt", is_gt},
+    {">", is_gt},
+    {"greaterthan", is_gt},
+    {"ge", is_ge},
+    {">=", is_ge},
 };
 
 qn_test_fn *qn_test_find(qn_str name)

@@ -41,7 +41,9 @@ static void sip_word(qn_sip *s, uint64_t m)
 static uint64_t sip(uint64_t seed, uint8_t kind, const char *bytes, size_t n)
 {
     uint64_t k1 = rotl(seed, 32) * 0x9E3779B97F4A7C15u;
-    qn_sip s = {.v0 = seed ^ 0x736f6d6570736575u, .v1 = k1 ^ 0x646f72616e646f6du, .v2 = seed ^ 0x6c7967656e657261u,
+    qn_sip s = {.v0 = seed ^ 0x736f6d6570736575u,
+                .v1 = k1 ^ 0x646f72616e646f6du,
+                .v2 = seed ^ 0x6c7967656e657261u,
                 .v3 = k1 ^ 0x7465646279746573u};
     size_t i = 0;
     for (; n - i >= 8; i += 8) {
@@ -250,8 +252,10 @@ static qn_status grow(qn_run *run, qn_vdict *d)
 qn_status qn_vdict_set(qn_run *run, qn_vdict *d, qn_value key, qn_value x)
 {
     if (d->kind == QN_V_NAMESPACE && key.kind == QN_V_STRING && key.u.s->n_bytes > 0 && key.u.s->bytes[0] == '_') {
-        return qn_run_fail(run, "Chat templates cannot store underscore-prefixed attributes on a namespace, but got "
-                                "'%.*s'.", QN_STR_ARG(qn_vbytes(key)));
+        return qn_run_fail(run,
+                           "Chat templates cannot store underscore-prefixed attributes on a namespace, but got "
+                           "'%.*s'.",
+                           QN_STR_ARG(qn_vbytes(key)));
     }
     uint64_t hash;
     QN_TRY(qn_vhash_seeded(run, d->seed, key, &hash));

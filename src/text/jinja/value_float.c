@@ -29,7 +29,8 @@ void qn_vbuild_add_f64(qn_vbuild *v, double f, char type, int precision, bool al
 {
     char fmt[8] = {'%', '#', '.', '*', type, '\0'}, fmt_plain[8] = {'%', '.', '*', type, '\0'};
     char text[MAX_F64_TEXT];
-    int n = snprintf(text, sizeof(text), alt ? fmt : fmt_plain, precision < MAX_PRECISION ? precision : MAX_PRECISION, f);
+    int n =
+        snprintf(text, sizeof(text), alt ? fmt : fmt_plain, precision < MAX_PRECISION ? precision : MAX_PRECISION, f);
     if (n < 0 || (size_t)n >= sizeof(text)) {
         return;
     }

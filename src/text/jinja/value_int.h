@@ -23,11 +23,26 @@ struct qn_vdict {
 
 /* ---- kinds ---- */
 
-static inline bool qn_vis_string(qn_value a) { return a.kind == QN_V_STRING; }
-static inline bool qn_vis_whole(qn_value a) { return a.kind == QN_V_INT || a.kind == QN_V_BOOL; }
-static inline int64_t qn_vwhole(qn_value a) { return a.kind == QN_V_BOOL ? a.u.b : a.u.i; }
-static inline bool qn_vis_missing(qn_value a) { return a.kind == QN_V_UNDEFINED; }
-static inline qn_str qn_vbytes(qn_value a) { return (qn_str){a.u.s->bytes, a.u.s->n_bytes}; }
+static inline bool qn_vis_string(qn_value a)
+{
+    return a.kind == QN_V_STRING;
+}
+static inline bool qn_vis_whole(qn_value a)
+{
+    return a.kind == QN_V_INT || a.kind == QN_V_BOOL;
+}
+static inline int64_t qn_vwhole(qn_value a)
+{
+    return a.kind == QN_V_BOOL ? a.u.b : a.u.i;
+}
+static inline bool qn_vis_missing(qn_value a)
+{
+    return a.kind == QN_V_UNDEFINED;
+}
+static inline qn_str qn_vbytes(qn_value a)
+{
+    return (qn_str){a.u.s->bytes, a.u.s->n_bytes};
+}
 bool qn_vis_range(qn_value a);
 /* A list, tuple, or view with items in a fixed order. */
 bool qn_vis_sequence(qn_value a);
@@ -38,17 +53,17 @@ qn_value qn_vno_attribute(qn_run *run, qn_value a, qn_str name);
 qn_status qn_viterator_new(qn_run *run, const char *type, uint32_t cap, qn_value *out);
 qn_status qn_vlist_copy(qn_run *run, qn_vkind kind, const qn_value *items, uint32_t n, qn_value *out);
 qn_status qn_vpair(qn_run *run, qn_value a, qn_value b, qn_value *out); /* a tuple */
-qn_value qn_vsafe(qn_value a, bool safe); /* a string with the flag set or cleared */
+qn_value qn_vsafe(qn_value a, bool safe);                               /* a string with the flag set or cleared */
 bool qn_vis_safe(qn_value a);
-bool qn_vsame(qn_value a, qn_value b); /* Python's `is` */
+bool qn_vsame(qn_value a, qn_value b);                                                      /* Python's `is` */
 qn_status qn_vrange(qn_run *run, int64_t start, int64_t stop, int64_t step, qn_value *out); /* at most 100000 items */
-#define QN_JINJA_MAX_RANGE 100000 /* as jinja2's sandbox */
+#define QN_JINJA_MAX_RANGE 100000                                                           /* as jinja2's sandbox */
 
 /* ---- dicts with a run: hostile keys are counted (qn_vdict_find gives up on tuples of very many items) ---- */
 
 qn_status qn_vdict_get(qn_run *run, const qn_vdict *d, qn_value key, bool *has, qn_value *out); /* fails: no hash */
-qn_status qn_vdict_view(qn_run *run, const qn_vdict *d, char what, qn_value *out); /* 'k', 'v', 'i' */
-qn_status qn_vdict_merge(qn_run *run, qn_vdict *d, const qn_args *args, const char *function); /* dict(...) */
+qn_status qn_vdict_view(qn_run *run, const qn_vdict *d, char what, qn_value *out);              /* 'k', 'v', 'i' */
+qn_status qn_vdict_merge(qn_run *run, qn_vdict *d, const qn_args *args, const char *function);  /* dict(...) */
 qn_status qn_vhash_seeded(qn_run *run, uint64_t seed, qn_value a, uint64_t *out);
 
 /* ---- numbers ---- */
@@ -60,9 +75,9 @@ size_t qn_f64_text(double f, char out[QN_F64_TEXT]);
  * False: not one. Integers beyond 64 bits come as BIGINT. */
 qn_status qn_vparse_int(qn_run *run, qn_str text, int64_t base, bool *is, qn_value *out);
 qn_status qn_vparse_float(qn_run *run, qn_str text, bool *is, double *out);
-int qn_bigint_compare(qn_str a, qn_str b); /* of decimal digits with an optional minus */
+int qn_bigint_compare(qn_str a, qn_str b);           /* of decimal digits with an optional minus */
 bool qn_f64_digits(double f, char *out, size_t cap); /* the exact digits of a whole f; false: no room */
-double qn_vas_f64(qn_value a); /* bool, int, big integer, float */
+double qn_vas_f64(qn_value a);                       /* bool, int, big integer, float */
 bool qn_vis_number(qn_value a);
 /* The whole part of f, as int(f): fails on infinities and what is not a number. */
 qn_status qn_vtruncate(qn_run *run, double f, qn_value *out);
@@ -95,20 +110,26 @@ void qn_vbuild_add_cstr(qn_vbuild *v, const char *text);
 void qn_vbuild_add_char(qn_vbuild *v, uint32_t cp);
 void qn_vbuild_add_string(qn_vbuild *v, qn_value s);
 void qn_vbuild_add_char_like(qn_vbuild *v, const qn_vstr *s, size_t from, uint32_t cp);
-void qn_vbuild_repeat(qn_vbuild *v, qn_value s, uint64_t times); /* fails at once when there is no room */
+void qn_vbuild_repeat(qn_vbuild *v, qn_value s, uint64_t times);           /* fails at once when there is no room */
 void qn_vbuild_printf(qn_vbuild *v, const char *fmt, ...) QN_PRINTF(2, 3); /* at most 128 bytes */
 qn_status qn_vcstring(qn_run *run, const char *text, qn_value *out);
 /* repr(s) without the Markup(...) around it. */
 void qn_vbuild_add_repr_string(qn_vbuild *v, const qn_vstr *s);
 qn_status qn_vascii_of(qn_run *run, qn_value a, qn_value *out); /* ascii(a): repr without characters beyond ASCII */
-qn_status qn_vescape(qn_run *run, qn_value a, qn_value *out); /* str(a) with HTML's characters escaped; safe */
+qn_status qn_vescape(qn_run *run, qn_value a, qn_value *out);   /* str(a) with HTML's characters escaped; safe */
 qn_status qn_vsplitlines(qn_run *run, qn_value s, bool keep, qn_value *out); /* a list */
 qn_status qn_vstrip(qn_run *run, qn_value s, qn_value chars, bool left, bool right, qn_value *out);
 qn_status qn_vreplace(qn_run *run, qn_value s, qn_value from, qn_value to, int64_t count, qn_value *out);
 qn_status qn_vjoin(qn_run *run, qn_value separator, const qn_vlist *l, bool convert, qn_value *out);
 
-typedef enum qn_vcase { QN_CASE_LOWER, QN_CASE_UPPER, QN_CASE_TITLE, QN_CASE_CAPITAL, QN_CASE_SWAP, QN_CASE_FOLD }
-    qn_vcase;
+typedef enum qn_vcase {
+    QN_CASE_LOWER,
+    QN_CASE_UPPER,
+    QN_CASE_TITLE,
+    QN_CASE_CAPITAL,
+    QN_CASE_SWAP,
+    QN_CASE_FOLD
+} qn_vcase;
 qn_status qn_vchange_case(qn_run *run, qn_value s, qn_vcase to, qn_value *out);
 void qn_vbuild_add_case(qn_vbuild *v, const qn_vstr *s, size_t from, size_t n, qn_vcase to);
 
@@ -145,7 +166,10 @@ bool qn_varg_truth(qn_value a, bool fallback);
 /* The same, but only integers and booleans are taken. */
 qn_status qn_varg_flag(qn_run *run, const char *what, qn_value a, bool *out);
 /* False: left out, which is not the same as given and undefined. */
-static inline bool qn_varg_given(qn_value a) { return a.kind != QN_V_UNDEFINED || a.u.name != NULL; }
+static inline bool qn_varg_given(qn_value a)
+{
+    return a.kind != QN_V_UNDEFINED || a.u.name != NULL;
+}
 
 /* ---- names ---- */
 
@@ -158,7 +182,7 @@ qn_status qn_method_dict(qn_run *run, qn_value a, qn_str name, qn_value *out);
 typedef struct qn_method {
     const char *name;
     qn_call_fn *call; /* NULL: the sandbox refuses it */
-} qn_method; /* a table of them ends with a NULL name */
+} qn_method;          /* a table of them ends with a NULL name */
 extern const qn_method qn_methods_str_find[], qn_methods_str_split[], qn_methods_str_pad[];
 /* Binds the method of that name to a; leaves *out when the table has none. */
 qn_status qn_method_of(qn_run *run, const qn_method *table, qn_value a, qn_str name, qn_value *out);

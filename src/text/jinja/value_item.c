@@ -147,8 +147,7 @@ static qn_status missing_item(qn_run *run, qn_value a, qn_value key, qn_value *o
     } else {
         qn_value shown;
         QN_TRY(qn_vrepr_of(run, key, &shown));
-        *out = qn_vundefined_hint(run, "%s object has no element %.*s", qn_vkind_name(a),
-                                  QN_STR_ARG(qn_vbytes(shown)));
+        *out = qn_vundefined_hint(run, "%s object has no element %.*s", qn_vkind_name(a), QN_STR_ARG(qn_vbytes(shown)));
     }
     return out->u.name == NULL ? run->err->code : QN_OK;
 }

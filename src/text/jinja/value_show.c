@@ -112,8 +112,10 @@ static void add_inside(qn_vbuild *v, qn_value a, const shown *around)
     shown inside = {.p = p, .around = around};
     for (const shown *s = around; s != NULL; s = s->around) {
         if (s->p == p) {
-            qn_vbuild_add_cstr(v, a.kind == QN_V_LIST ? "[...]" : a.kind == QN_V_TUPLE ? "(...)"
-                                  : a.kind == QN_V_NAMESPACE ? "<Namespace {...}>" : "{...}");
+            qn_vbuild_add_cstr(v, a.kind == QN_V_LIST        ? "[...]"
+                                  : a.kind == QN_V_TUPLE     ? "(...)"
+                                  : a.kind == QN_V_NAMESPACE ? "<Namespace {...}>"
+                                                             : "{...}");
             return;
         }
     }
