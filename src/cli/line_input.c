@@ -10,7 +10,7 @@
 #define QN_LINE_OWNER "line"
 
 struct qn_line_input {
-    bool is_interactive;
+    bool is_interactive, bold;
     qn_line_editor *editor; /* NULL: lines are read as they come */
 };
 
@@ -44,7 +44,7 @@ static qn_line take_line(const qn_line_input *in, const char *prompt, qn_buf *te
     int c = 0;
     bool any = false, interrupted = false;
     if (in->is_interactive) {
-        fputs(prompt, stdout);
+        printf(in->bold ? "\x1b[1m%s\x1b[0m" : "%s", prompt);
         fflush(stdout);
     }
     while (text->status == QN_OK && (c = next_byte(in, &interrupted)) != EOF && c != '\n') {
@@ -67,6 +67,7 @@ qn_status qn_line_open(bool bold, qn_line_input **out, qn_error *err)
     if (in == NULL) {
         return qn_fail(err, QN_ENOMEM, "no memory for reading lines");
     }
+    in->bold = bold;
     in->is_interactive = isatty(STDIN_FILENO) && isatty(STDOUT_FILENO);
     qn_status status = in->is_interactive ? qn_line_editor_open(bold, &in->editor, err) : QN_OK;
     if (status != QN_OK) {
