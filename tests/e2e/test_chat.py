@@ -3,6 +3,8 @@
 import json
 import os
 import re
+import signal
+import subprocess
 
 import gguf_file
 import pytest
@@ -143,13 +145,17 @@ def test_full_context_is_said(quern, tiny_model, tmp_path):
     assert re.fullmatch("a+\n", out)
 
 
-def test_interrupt_ends_a_piped_chat(quern, tiny_model):
-    import signal
-    process = quern.start("run", "--chat", "-m", tiny_model, "--ignore-eos", "-n", "-1", "-c", "300000", "-t", "1", "b")
-    assert process.stdout.read(1) != b""
-    process.send_signal(signal.SIGINT)
-    process.communicate(timeout=60)
-    assert process.returncode == 130
+def test_interrupt_ends_what_no_person_watches(quern, tiny_model):
+    args = ["-m", str(tiny_model), "--ignore-eos", "-n", "-1", "-c", "300000", "-t", "1"]
+    for verb in (["run", "--chat", "b"], ["chat"]):
+        process = subprocess.Popen([quern.path, *verb, *args], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                                   stderr=subprocess.PIPE, env=quern.env)
+        process.stdin.write(b"b\nb\n")
+        process.stdin.flush()
+        assert process.stdout.read(1) != b""
+        process.send_signal(signal.SIGINT)
+        process.communicate(timeout=60)
+        assert process.returncode == 130
 
 
 # ---- run --chat -------------------------------------------------------------------------------------------------
