@@ -249,6 +249,7 @@ static qn_status add_middle(urlize *u, size_t from, size_t to)
     }
     for (uint32_t i = 0; u->schemes != NULL && i < u->schemes->n; i++) {
         qn_str scheme = qn_vbytes(u->schemes->items[i]);
+        QN_TRY(qn_run_steps(u->run, 1));
         if (to - from != scheme.len && qn_vstr_starts(s, from, to, scheme)) {
             return add_link(u, "", from, to, true, from);
         }

@@ -20,16 +20,14 @@ SEEDS = range(8)
 CASES = 700
 
 STRINGS = ["''", "'a'", "'abc'", "' '", "','", "'l'", "'Hello'", "'%s'", "'{}'", "'-'", "'12'", "'-5'", "'1.5'",
-           "' x '",
-           "'é'", "'🎉'", "'\\n'", "'a b'", "'AbC dEf'", "'ß'", "'ΑΣ'", "'a\\tb'", "'0x1f'", "'²'", "u", "s", "sp",
-           "html",
-           "e", "('<i>'|safe)", "(html|e)", "'a,b,,c'", "'aXbX'", "'foo-bar baz'", "'http://a.com/x'", "'x@y.org'"]
+           "' x '", "'é'", "'🎉'", "'\\n'", "'a b'", "'AbC dEf'", "'ß'", "'ΑΣ'", "'a\\tb'", "'0x1f'", "'²'", "u", "s",
+           "sp", "html", "e", "('<i>'|safe)", "(html|e)", "'a,b,,c'", "'aXbX'", "'foo-bar baz'", "'http://a.com/x'",
+           "'x@y.org'"]
 NUMBERS = ["0", "1", "2", "-1", "3", "-3", "5", "10", "100", "-7", "2.5", "-2.5", "0.1", "1e16", "1e-7", "true",
-           "false",
-           "n", "f", "1e308", "7.0", "123456", "-0.0"]
+           "false", "n", "f", "1e308", "7.0", "123456", "-0.0"]
 LISTS = ["[]", "[1]", "l", "ls", "[1, 2, 3]", "['a', 'b']", "(1, 2)", "('x',)", "()", "[none]", "['b', 'a', 'B']",
-         "[[1, 2], [0]]", "users", "msgs", "range(4)", "[1.5, 2]", "[true, false]", "d.items()",
-         "d.keys()", "['a', 1]", "[nothing]", "[[]]", "[{'a': 1}, {'a': 2}, {'b': 0}]", "['<', ('>'|safe)]"]
+         "[[1, 2], [0]]", "users", "msgs", "range(4)", "[1.5, 2]", "[true, false]", "d.items()", "d.keys()",
+         "['a', 1]", "[nothing]", "[[]]", "[{'a': 1}, {'a': 2}, {'b': 0}]", "['<', ('>'|safe)]"]
 DICTS = ["{}", "d", "nested", "{'a': 1}", "{1: 2}", "{'b': 2, 'a': 1}", "{'x': [1, {'y': 'z'}]}", "users[0]",
          "{none: 1}", "{'name': 'q', 'k': none}"]
 OTHERS = ["none", "nothing", "d.zz"]
@@ -69,15 +67,12 @@ METHODS = {
 LIST_METHODS = {"index": "vii", "count": "v", "copy": "", "append": "v", "pop": "i", "sort": ""}
 DICT_METHODS = {"get": "vv", "items": "", "keys": "", "values": "", "copy": "", "update": "v", "pop": "v"}
 TESTS = ["boolean", "callable", "defined", "escaped", "even", "false", "filter", "float", "integer", "iterable",
-         "lower",
-         "mapping", "none", "number", "odd", "sequence", "string", "test", "true", "undefined", "upper"]
+         "lower", "mapping", "none", "number", "odd", "sequence", "string", "test", "true", "undefined", "upper"]
 BINARY_TESTS = ["divisibleby", "eq", "==", "equalto", "ge", "gt", "in", "le", "lt", "ne"]
 OPERATORS = ["+", "-", "*", "/", "//", "%", "~", "==", "!=", "<", "<=", ">", ">=", "in", "not in", "and", "or"]
 SPECS = ["", "s", "d", "5", ">5", "<5", "^5", "*^7", "05", "+", ".2f", "8.3f", "e", "g", ".3", ".0f", "x", "#x", "b",
-         "o",
-         "c", ",", "_", "010,", "%", ".1%", "=+6", "x<3", "10.3", "n", "X", "z.1f", " d", "G", ".10g", "#g", "-<8",
-         "06.1f",
-         ",d", ",.2f", "_x", "#_b"]
+         "o", "c", ",", "_", "010,", "%", ".1%", "=+6", "x<3", "10.3", "n", "X", "z.1f", " d", "G", ".10g", "#g",
+         "-<8", "06.1f", ",d", ",.2f", "_x", "#_b"]
 
 
 class Maker:
