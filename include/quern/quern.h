@@ -325,9 +325,10 @@ void qn_chat_close(qn_chat *c);
 const char *qn_chat_describe(const qn_chat *c);
 
 /* Renders a conversation: a JSON object of template variables: "messages", "tools", "add_generation_prompt" and any
- * other. bos_token and eos_token are the model's unless it holds them. In "tool_calls", "arguments" that are a string of JSON become
- * what they spell, as templates expect. QN_EFORMAT: not such JSON (line and column), or the template's own error
- * (its line and message). */
+ * other. bos_token and eos_token are the model's unless it holds them. In "tool_calls", "arguments" that are a string
+ * of JSON become what they spell, unless the template wants text there. What a template fails on as it was given is
+ * tried once more with arguments as text, if it wants that, and with "" for a "content" that is null or absent.
+ * QN_EFORMAT: not such JSON (line and column), or the template's own error (its line and message). */
 qn_status qn_chat_render(const qn_chat *c, const char *json, size_t n_bytes, qn_prompt **out, qn_error *err);
 void qn_prompt_close(qn_prompt *p);
 

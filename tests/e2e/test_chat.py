@@ -311,6 +311,20 @@ def test_ctrl_c_stops_the_answer_alone(terminal, tmp_path):
     assert user["content"] == "b" and re.fullmatch("a{10,}", answer["content"])  # what came before stays
 
 
+def test_ctrl_c_pressed_twice_spoils_no_later_answer(terminal):
+    t = terminal(*ENDLESS)
+    for _ in range(3):
+        t.prompt()
+        t.line("b")
+        t.expect("aaaaaaaaaa")
+        t.send("\x03\x03")
+        t.expect(r"\[stopped\]")
+    t.prompt()
+    t.send("\x04")
+    assert t.close() == 0
+    assert "quern chat:" not in t.text
+
+
 @pytest.mark.parametrize("env,has_colours", [({}, True), ({"NO_COLOR": "1"}, False), ({"NO_COLOR": ""}, True),
                                              ({"TERM": "dumb"}, False)])
 def test_colours(terminal, env, has_colours):
