@@ -41,6 +41,17 @@ static size_t ascii_prefix(const char *s, size_t n)
     return at;
 }
 
+/* Length of the text at s that is of U+4000 to U+9FFF, nearly all Chinese: these are in every form. */
+static size_t ideograph_prefix(const char *s, size_t n)
+{
+    const uint8_t *u = (const uint8_t *)s;
+    size_t at = 0;
+    while (n - at >= 3 && u[at] >= 0xE4 && u[at] <= 0xE9 && (u[at + 1] & 0xC0) == 0x80 && (u[at + 2] & 0xC0) == 0x80) {
+        at += 3;
+    }
+    return at;
+}
+
 /* As qn_norm_prefix(). */
 static size_t prefix(uint32_t doubts, const char *s, size_t n)
 {
@@ -54,7 +65,14 @@ static size_t prefix(uint32_t doubts, const char *s, size_t n)
             continue;
         }
         uint32_t cp;
-        size_t len = qn_unicode_decode(s + at, n - at, &cp);
+        size_t len = ideograph_prefix(s + at, n - at);
+        if (len > 0) {
+            at += len;
+            safe = at - 3;
+            before = 0;
+            continue;
+        }
+        len = qn_unicode_decode(s + at, n - at, &cp);
         if (cp == UINT32_MAX) {
             at += len;
             safe = at;

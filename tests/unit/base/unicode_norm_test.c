@@ -3,7 +3,7 @@
 #include "test.h"
 
 #include "base/random.h"
-#include "base/unicode_norm.h"
+#include "base/unicode_norm_int.h"
 
 static const qn_norm forms[] = {QN_NORM_NFC, QN_NORM_NFD, QN_NORM_NFKC, QN_NORM_NFKD};
 
@@ -85,6 +85,7 @@ static void prefixes(void **state)
         {QN_NORM_NFC, "\u00E9", 2},
         {QN_NORM_NFD, "ab\u00E9", 1},
         {QN_NORM_NFC, "\u4E2D\u6587", 6},
+        {QN_NORM_NFC, "\u4E2D\u6587\u0301", 3},
         {QN_NORM_NFKC, "a\uFF21", 0},
         {QN_NORM_NFC, "a\u0323\u0307", 0},
         {QN_NORM_NFD, "ab\u0323\u0307", 6},
@@ -200,6 +201,9 @@ static void memory_fails(void **state)
 static void combining_classes(void **state)
 {
     (void)state;
+    for (uint32_t cp = 0x4000; cp <= 0x9FFF; cp++) { /* passed over without a look */
+        assert_int_equal(qn_norm_word(cp), 0);
+    }
     assert_int_equal(qn_unicode_combining_class('a'), 0);
     assert_int_equal(qn_unicode_combining_class(0x301), 230);
     assert_int_equal(qn_unicode_combining_class(0x323), 220);
