@@ -168,7 +168,8 @@ qn_status qn_answer_finish(qn_answer *a, qn_part_fn *fn, void *ctx, bool *cut, q
         qn_answer_say(a, QN_PART_ARGUMENTS, "\"", 1); /* what there is of a parameter's name */
         qn_answer_say(a, QN_PART_ARGUMENTS, a->key.bytes, a->key.n);
     }
-    if (a->announced && a->holding && a->state == QN_AS_LITERAL) {
+    if (a->announced && a->holding && (a->state == QN_AS_LITERAL || a->state == QN_AS_CLOSE_KEY)) {
+        qn_tags_finish(a);
         qn_answer_say(a, QN_PART_ARGUMENTS, a->raw.data, a->raw.len);
     } else if (a->announced && a->holding && a->state == QN_AS_OBJECT && qn_cut_trim(qn_buf_view(&a->raw)).len > 0) {
         qn_answer_say(a, QN_PART_CONTENT, a->raw.data, a->raw.len); /* members after the arguments */

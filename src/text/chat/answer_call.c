@@ -214,7 +214,7 @@ static bool in_literal(qn_answer *a, char c)
     if (a->literal.n_out > 0) {
         qn_answer_say(a, QN_PART_ARGUMENTS, a->literal.out, a->literal.n_out);
         qn_buf_clear(&a->raw);
-        a->done = c != ',';
+        a->done = !qn_literal_pending(&a->literal);
     }
     if (step == QN_LITERAL_DONE) {
         qn_call_end(a);

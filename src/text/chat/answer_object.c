@@ -81,10 +81,7 @@ static bool in_text(qn_answer *a, char c)
         }
         return say_arguments(a, bytes, n);
     }
-    if (o->member == M_TYPE) {
-        return true; /* "function" */
-    }
-    qn_word *w = o->member == M_ID ? &a->id : &a->name;
+    qn_word *w = o->member == M_ID ? &a->id : o->member == M_TYPE ? &o->key : &a->name;
     for (size_t i = 0; i < n; i++) {
         if (!qn_word_add(w, bytes[i])) {
             return false;
@@ -129,7 +126,8 @@ static bool begin_value(qn_answer *a, qn_json_event event)
     case M_ID:
     case M_TYPE:
         o->unescape = (qn_json_unescape){0};
-        return (string || event == QN_JSON_OPEN_SCALAR) && (o->member == M_TYPE || a->id.n == 0);
+        o->key.n = 0;
+        return (string || event == QN_JSON_OPEN_SCALAR) && (o->member == M_TYPE ? string : a->id.n == 0);
     case M_FUNCTION:
         if (string) {
             o->member = M_NAME;
@@ -150,6 +148,9 @@ static bool end_string(qn_answer *a)
     if (o->member == M_NAME) {
         o->has_name = true;
         return a->name.n > 0 && (!o->has_arguments || announce(a));
+    }
+    if (o->member == M_TYPE) {
+        return qn_str_is(qn_word_view(&o->key), "function"); /* there is no other, and nobody hears of it */
     }
     return o->member != M_ARGUMENTS || (qn_json_stream_whole(&o->inner) && end_arguments(a));
 }

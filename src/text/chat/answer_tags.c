@@ -276,9 +276,7 @@ void qn_tags_on_mark(qn_answer *a, const qn_expected *e, qn_str text)
 
 void qn_tags_finish(qn_answer *a)
 {
-    if (a->state == QN_AS_VALUE || a->state == QN_AS_CLOSE_KEY) {
-        /* A value that is no string yet is said as it is: it may be half a number. */
-        qn_answer_say(a, QN_PART_ARGUMENTS, a->value.data, a->value.len);
-        qn_buf_clear(&a->value);
-    }
+    /* A value that is no string yet is said as it is: it may be half a number. */
+    qn_answer_say(a, QN_PART_ARGUMENTS, a->value.data, a->value.len);
+    qn_buf_clear(&a->value);
 }

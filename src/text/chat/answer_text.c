@@ -48,7 +48,7 @@ bool qn_answer_text_byte(qn_answer *a, char c)
         qn_answer_say(a, a->keep_reasoning ? QN_PART_CONTENT : QN_PART_REASONING, &c, 1);
         return true;
     case QN_AS_HEADER:
-        return c != '\n' && qn_word_add(&a->name, c);
+        return c >= ' ' && c < 0x7F && qn_word_add(&a->name, c); /* all that headers are made of */
     case QN_AS_BETWEEN:
         return qn_is_blank(c);
     default:

@@ -377,6 +377,12 @@ qn_literal_step qn_literal_push(qn_literal *l, char c)
     }
 }
 
+bool qn_literal_pending(const qn_literal *l)
+{
+    return l->state == ST_WORD || l->state == ST_BARE_KEY || l->state == ST_OPEN_QUOTE || l->state == ST_ESCAPE ||
+           l->state == ST_HEX || l->comma || l->n_quote > 0;
+}
+
 bool qn_literal_finish(qn_literal *l)
 {
     l->n_out = 0;

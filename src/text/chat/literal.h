@@ -41,6 +41,8 @@ void qn_literal_init(qn_literal *l, qn_str quote);
 /* Begins inside an object, after `(` or `{`; `close` ends it. The first `out` is the object's `{`. */
 void qn_literal_init_members(qn_literal *l, qn_str quote, char close);
 qn_literal_step qn_literal_push(qn_literal *l, char c);
+/* The last byte has not become JSON yet, nor is it whitespace: it is part of a word, say. */
+bool qn_literal_pending(const qn_literal *l);
 /* The text is over: completes a number or word. False: the value is not whole. */
 bool qn_literal_finish(qn_literal *l);
 
