@@ -284,7 +284,6 @@ void qn_derive_calls(qn_dialect *d, qn_prober *p, qn_turns *t)
         qn_add_note(d, "the template shows no calls");
         return;
     }
-    d->reads_json = !how.arguments_text;
     if (qn_derive_header(d, p, t, &c)) {
         d->has_header = true;
         d->content_open.core.len = d->content_close.core.len = 0; /* the header says it */

@@ -73,7 +73,6 @@ struct qn_dialect {
     qn_dialect_text *texts;           /* what the strings below point into */
     qn_str turn_start;                /* what a prompt ends with before anything that the model could have said */
     bool has_tools;                   /* the template shows tools */
-    bool reads_json;                  /* arguments are given to the template as objects; false: it wants strings */
     bool has_reasoning, prompt_opens; /* prompt_opens: the generation prompt opens reasoning by itself */
     qn_mark think_open, think_close;
     qn_mark content_open, content_close; /* around content: <response> ... */
