@@ -99,7 +99,7 @@ def changed(key, kind=None, value=None, drop_tensors=False):
     (changed("tokenizer.ggml.model", g.STRING, "runes"), "unsupported", "runes"),
     (changed("general.architecture"), "unsupported", "general.architecture"),
     (changed("none", drop_tensors=True), "vocabulary", None),
-])
+], ids=lambda v: v if isinstance(v, str) else "")
 def test_inspect_judges_as_run_does(quern, tmp_path, data, result, word):
     path = tmp_path / "model.gguf"
     path.write_bytes(data)
