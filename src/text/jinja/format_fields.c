@@ -80,8 +80,10 @@ static qn_status follow(fields *f, qn_str path, qn_value *a)
         if (i < path.len && path.data[i] != '.' && path.data[i] != '[') {
             return qn_run_fail(f->run, "Only '.' or '[' may follow ']' in format field specifier");
         }
-        qn_value key = qn_vint(digits_value(name));
-        if (!all_digits(name)) {
+        qn_value key;
+        if (all_digits(name)) {
+            key = qn_vint(digits_value(name));
+        } else {
             QN_TRY(qn_vstring(f->run, name.data, name.len, false, &key));
         }
         QN_TRY(qn_vitem(f->run, *a, key, a));

@@ -213,6 +213,10 @@ qn_status qn_vreplace(qn_run *run, qn_value s, qn_value from, qn_value to, int64
     uint64_t left = count < 0 ? UINT64_MAX : (uint64_t)count;
     qn_str sub = qn_vbytes(from);
     QN_TRY(qn_run_steps(run, 1 + whole->n_bytes / 16));
+    if (sub.len > 0 && qn_vstr_find(whole, 0, whole->n_bytes, sub) == SIZE_MAX) {
+        *out = s;
+        return QN_OK;
+    }
     qn_vbuild v;
     qn_vbuild_init(&v, run);
     if (sub.len == 0) {
