@@ -2,7 +2,7 @@
  * SPDX-License-Identifier: MIT */
 #include "text/chat/answer_int.h"
 
-enum { M_UNKNOWN, M_NAME, M_ARGUMENTS, M_ID, M_FUNCTION, M_TYPE };
+enum { M_UNKNOWN, M_NAME, M_ARGUMENTS, M_ID, M_FUNCTION, M_TYPE, M_SILENT };
 
 void qn_object_begin(qn_answer *a)
 {
@@ -37,6 +37,11 @@ static uint8_t member_of(const qn_answer *a)
         return M_ID;
     }
     qn_str key = qn_word_view(&a->object.key);
+    for (size_t i = 0; i < 2; i++) {
+        if (s->other_keys[i].len > 0 && qn_str_eq(key, s->other_keys[i])) {
+            return M_SILENT;
+        }
+    }
     return qn_str_is(key, "function") ? M_FUNCTION : qn_str_is(key, "type") ? M_TYPE : M_UNKNOWN;
 }
 
@@ -137,6 +142,8 @@ static bool begin_value(qn_answer *a, qn_json_event event)
         return true;
     case M_ARGUMENTS:
         return (string || event == QN_JSON_OPEN_OBJECT) && begin_arguments(a, string);
+    case M_SILENT:
+        return string || event == QN_JSON_OPEN_SCALAR;
     default:
         return false; /* nobody would see it */
     }
@@ -225,7 +232,7 @@ static bool in_member(qn_answer *a, qn_json_event event, char c)
         }
         return a->syntax->shape != QN_SHAPE_KEYED || o->key.n < sizeof(o->key.bytes);
     }
-    return in_text(a, c);
+    return o->member == M_SILENT || in_text(a, c);
 }
 
 bool qn_object_byte(qn_answer *a, char c)

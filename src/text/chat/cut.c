@@ -123,6 +123,16 @@ size_t qn_cut_closer(qn_str open, char *out)
         memcpy(out + 1 + n, "|>", 2);
         return token.len;
     }
+    static const char *const words[][2] = {{"START", "END"}, {"BEGIN", "END"}, {"start", "end"}, {"begin", "end"}};
+    for (size_t i = 0; i < 4; i++) {
+        size_t n = strlen(words[i][0]), n_end = strlen(words[i][1]), at = qn_cut_find(token, qn_str_of(words[i][0]), 0);
+        if (at != QN_NOWHERE) {
+            memcpy(out, token.data, at);
+            memcpy(out + at, words[i][1], n_end);
+            memcpy(out + at + n_end, token.data + at + n, token.len - at - n);
+            return token.len - n + n_end;
+        }
+    }
     out[0] = token.data[0];
     out[1] = '/';
     memcpy(out + 2, token.data + 1, token.len - 1);

@@ -45,7 +45,8 @@ qn_str qn_cut_first_token(qn_str s);
 /* The last <...> or [...], when s ends with it (and perhaps whitespace). */
 qn_str qn_cut_last_token(qn_str s);
 
-/* Writes the mark that closes `open` to out[QN_MARK_MAX]: </x> for <x>, [/x] for [x], <x|> for <|x>. 0: it is no such
+/* Writes the mark that closes `open` to out[QN_MARK_MAX]: </x> for <x>, [/x] for [x], <x|> for <|x>, <end_x> for
+ * <start_x>. 0: it is no such
  * mark. */
 size_t qn_cut_closer(qn_str open, char *out);
 

@@ -46,17 +46,33 @@ bool qn_show_calls(const qn_dialect *d, qn_prober *p, const qn_probe *probe, qn_
     return locate(c) && !qn_cut_has(c->turn, QN_STR("'qzka'"));
 }
 
+/* A turn that the template shows only with its results ends where these have not begun. */
+static void cut_results(const qn_dialect *d, qn_call_text *c)
+{
+    size_t from = c->value_at[c->n_calls - 1][1], result = qn_cut_find(c->turn, QN_STR(QN_PROBE_RESULT), from);
+    for (size_t i = 0; result != QN_NOWHERE && i < d->n_ends; i++) {
+        size_t at = qn_cut_find(c->turn, d->ends[i].core, from);
+        if (at < result) {
+            c->turn.len = at + d->ends[i].core.len;
+            return;
+        }
+    }
+    c->turn.len = result == QN_NOWHERE ? c->turn.len : result;
+}
+
 static bool find_rendering(qn_dialect *d, qn_prober *p, qn_probe *how, qn_call_text *c)
 {
     static const qn_probe_text contents[] = {QN_TEXT_EMPTY, QN_TEXT_NULL, QN_TEXT_ABSENT};
-    for (unsigned variant = 0; variant < 48; variant++) {
-        *how = (qn_probe){.tools = variant / 24 == 0,
+    for (unsigned variant = 0; variant < 96; variant++) {
+        *how = (qn_probe){.tools = variant / 24 % 2 == 0,
                           .assistant = true,
                           .n_calls = variant / 3 % 2 == 0 ? 2 : 1,
                           .content = contents[variant % 3],
                           .arguments_text = variant / 6 % 2 == 1,
-                          .long_ids = variant / 12 % 2 == 1};
+                          .long_ids = variant / 12 % 2 == 1,
+                          .next = variant / 48 == 1 ? QN_NEXT_RESULT : QN_NEXT_NOTHING};
         if (qn_show_calls(d, p, how, c)) {
+            cut_results(d, c);
             return true;
         }
     }
@@ -125,6 +141,8 @@ static void name_members(qn_syntax *s, qn_prober *p, const qn_json *call, qn_str
             s->id_key = key;
         } else if (qn_json_kind_of(v) == QN_JSON_OBJECT) {
             name_members(s, p, v, text);
+        } else if (key.len > 0 && !qn_str_is(key, "type")) {
+            s->other_keys[s->other_keys[0].len > 0] = key;
         }
     }
 }

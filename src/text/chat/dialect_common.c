@@ -11,7 +11,11 @@
 /* Tried when the template shows tools but no calls. The marks are tokens that ordinary text does not hold. */
 static const qn_syntax common[] = {
     {.shape = QN_SHAPE_OBJECT, OBJECT_KEYS, .section_open = MARK("<tool_call>"), .section_close = MARK("</tool_call>")},
-    {.shape = QN_SHAPE_OBJECT, OBJECT_KEYS, .list = true, .section_open = MARK("<|tool_call|>")},
+    {.shape = QN_SHAPE_OBJECT,
+     OBJECT_KEYS,
+     .list = true,
+     .section_open = MARK("<|tool_call|>"),
+     .section_close = MARK("<|/tool_call|>")},
     {.shape = QN_SHAPE_OBJECT, OBJECT_KEYS, .list = true, .section_open = MARK("[TOOL_CALLS]")},
     {.shape = QN_SHAPE_PYTHON,
      .list = true,

@@ -40,6 +40,7 @@ typedef struct qn_syntax {
     qn_str separator; /* whitespace between calls */
     /* OBJECT */
     qn_str name_key, arguments_key, id_key;
+    qn_str other_keys[2]; /* members that the template writes too, and whose values say nothing */
     /* NAMED, TAGGED, NESTED */
     qn_mark name_end;
     qn_id_place id_place; /* NAMED; AROUND: the id is id_prefix, the name and what the core of name_end begins with */
@@ -123,6 +124,7 @@ typedef struct qn_prober {
     const qn_jinja *jinja;
     qn_budget *budget;
     qn_str bos, eos;
+    bool typed;                       /* contents are lists of parts */
     char vars[QN_PROBE_MAX_VARS][64]; /* variables that the template wants and nobody gives */
     size_t n_vars;
     qn_jinja_text texts[96]; /* of all probes that succeeded: results are views of them */
@@ -178,8 +180,8 @@ void qn_derive_guard(qn_syntax *s, const qn_call_text *c);
 /* Renders a turn with calls and finds them. */
 bool qn_show_calls(const qn_dialect *d, qn_prober *p, const qn_probe *probe, qn_call_text *c);
 /* Sets the marks of sections and calls. spans: where the first call's own text begins and ends, and the second's. */
-void qn_split_turn(const qn_dialect *d, qn_prober *p, const qn_turns *t, const qn_probe *how, qn_call_text *c,
-                   qn_syntax *s, const size_t (*spans)[2]);
+void qn_split_turn(qn_dialect *d, qn_prober *p, const qn_turns *t, const qn_probe *how, qn_call_text *c, qn_syntax *s,
+                   const size_t (*spans)[2]);
 /* False: turns have no headers. Else c->body is set. */
 bool qn_derive_header(qn_dialect *d, qn_prober *p, const qn_turns *t, qn_call_text *c);
 /* A turn with reasoning before its content, and where these are. */

@@ -111,7 +111,22 @@ static void write_calls(qn_json_writer *w, const qn_probe *probe)
     qn_json_end_array(w);
 }
 
-static void write_content(qn_json_writer *w, const qn_probe *probe)
+static void write_text(qn_json_writer *w, qn_str text, bool typed)
+{
+    if (!typed) {
+        qn_json_string(w, text);
+        return;
+    }
+    qn_json_begin_array(w);
+    qn_json_begin_object(w);
+    member(w, "type", "text");
+    qn_json_key(w, "text");
+    qn_json_string(w, text);
+    qn_json_end_object(w);
+    qn_json_end_array(w);
+}
+
+static void write_content(qn_json_writer *w, const qn_probe *probe, bool typed)
 {
     if (probe->content == QN_TEXT_ABSENT) {
         return;
@@ -131,24 +146,30 @@ static void write_content(qn_json_writer *w, const qn_probe *probe)
     } else if (probe->content == QN_TEXT_NULL) {
         qn_json_null(w);
     } else if (probe->literal.len != 0) {
-        qn_json_string(w, probe->literal);
+        write_text(w, probe->literal, typed);
     } else {
-        qn_json_cstring(w, probe->content == QN_TEXT_CONTENT ? QN_PROBE_CONTENT : "");
+        write_text(w, probe->content == QN_TEXT_CONTENT ? QN_STR(QN_PROBE_CONTENT) : QN_STR(""), typed);
     }
 }
 
-static void write_messages(qn_json_writer *w, const qn_probe *probe)
+static void write_user(qn_json_writer *w, qn_str text, bool typed)
+{
+    qn_json_begin_object(w);
+    member(w, "role", "user");
+    qn_json_key(w, "content");
+    write_text(w, text, typed);
+    qn_json_end_object(w);
+}
+
+static void write_messages(qn_json_writer *w, const qn_probe *probe, bool typed)
 {
     qn_json_key(w, "messages");
     qn_json_begin_array(w);
-    qn_json_begin_object(w);
-    member(w, "role", "user");
-    member(w, "content", QN_PROBE_USER);
-    qn_json_end_object(w);
+    write_user(w, QN_STR(QN_PROBE_USER), typed);
     if (probe->assistant) {
         qn_json_begin_object(w);
         member(w, "role", "assistant");
-        write_content(w, probe);
+        write_content(w, probe, typed);
         if (probe->reasoning) {
             member(w, "reasoning_content", QN_PROBE_REASON);
             member(w, "reasoning", QN_PROBE_REASON);
@@ -168,10 +189,7 @@ static void write_messages(qn_json_writer *w, const qn_probe *probe)
         qn_json_end_object(w);
     }
     if (probe->next == QN_NEXT_USER) {
-        qn_json_begin_object(w);
-        member(w, "role", "user");
-        member(w, "content", QN_PROBE_USER2);
-        qn_json_end_object(w);
+        write_user(w, QN_STR(QN_PROBE_USER2), typed);
     }
     qn_json_end_array(w);
 }
@@ -197,7 +215,7 @@ static void write_probe(qn_buf *out, const qn_prober *p, const qn_probe *probe)
     qn_json_writer w;
     qn_json_writer_init(&w, out);
     qn_json_begin_object(&w);
-    write_messages(&w, probe);
+    write_messages(&w, probe, p->typed);
     if (probe->tools) {
         write_tools(&w);
     }

@@ -25,6 +25,24 @@ static size_t without_end(const qn_dialect *d, const qn_turns *t, qn_str text)
     return text.len;
 }
 
+/* Reasoning that a turn with calls leaves empty is none of the calls' marks. */
+static void leave_out_reasoning(qn_dialect *d, qn_call_text *c)
+{
+    char closer[QN_MARK_MAX];
+    qn_str token = qn_cut_first_token(c->before);
+    size_t len = token.len == 0 ? 0 : qn_cut_closer(token, closer);
+    qn_str rest = qn_cut_from(c->before, (size_t)(token.data - c->before.data) + token.len);
+    size_t blank = qn_mark_of(rest).before.len;
+    if (len > 0 && qn_cut_starts(qn_cut_from(rest, blank), (qn_str){closer, len})) {
+        c->before = qn_cut_from(rest, blank + len);
+        if (!d->has_reasoning) {
+            d->has_reasoning = true;
+            d->think_open = (qn_mark){.core = token};
+            d->think_close = (qn_mark){.core = qn_cut_between(rest, blank, blank + len)};
+        }
+    }
+}
+
 /* What stands before the first call, which begins at call_at: after the content if the template can show both. */
 static void find_before(const qn_dialect *d, qn_prober *p, const qn_turns *t, const qn_probe *how, qn_call_text *c,
                         size_t call_at)
@@ -101,13 +119,14 @@ static void set_marks(qn_syntax *s, qn_str before, qn_str between, qn_str after,
     }
 }
 
-void qn_split_turn(const qn_dialect *d, qn_prober *p, const qn_turns *t, const qn_probe *how, qn_call_text *c,
-                   qn_syntax *s, const size_t (*spans)[2])
+void qn_split_turn(qn_dialect *d, qn_prober *p, const qn_turns *t, const qn_probe *how, qn_call_text *c, qn_syntax *s,
+                   const size_t (*spans)[2])
 {
     bool two = c->n_calls == 2;
     qn_str after = qn_cut_between(c->turn, spans[two][1], c->turn.len);
     after.len = without_end(d, t, after);
     find_before(d, p, t, how, c, spans[0][0]);
+    leave_out_reasoning(d, c);
     qn_str before = c->before, open = qn_cut_trim(before), close = qn_cut_trim(after);
     qn_str between = two ? qn_cut_between(c->turn, spans[0][1], spans[1][0]) : (qn_str){"", 0};
     if (qn_cut_ends(open, QN_STR("[")) && qn_cut_starts(close, QN_STR("]")) &&

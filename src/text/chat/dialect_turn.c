@@ -132,7 +132,8 @@ static void derive_ends(qn_dialect *d, qn_prober *p, qn_str content_turn)
     }
 }
 
-void qn_derive_turn(qn_dialect *d, qn_prober *p, qn_turns *t)
+/* False: the template refuses a plain conversation, or does not show it. */
+static bool derive_turn(qn_dialect *d, qn_prober *p, qn_turns *t)
 {
     qn_str prompts[4], content_text;
     size_t n = 0;
@@ -142,15 +143,13 @@ void qn_derive_turn(qn_dialect *d, qn_prober *p, qn_turns *t)
     }
     qn_probe plain = {0}, answered = {.assistant = true, .content = QN_TEXT_CONTENT};
     if (n == 0 || !qn_probe_render(p, &answered, &content_text)) {
-        qn_add_note(d, "the template refuses a plain conversation");
-        return;
+        return false;
     }
     t->prompt = prompts[0];
     qn_str user_end = after_user(content_text);
     size_t at = qn_cut_find(user_end, QN_STR(QN_PROBE_CONTENT), 0);
     if (at == QN_NOWHERE) {
-        qn_add_note(d, "the template does not show what the assistant said");
-        return;
+        return false;
     }
     qn_str before_content = qn_cut_to(user_end, at), prompt = after_user(prompts[0]);
     if (qn_probe_render(p, &plain, &t->before)) {
@@ -162,16 +161,26 @@ void qn_derive_turn(qn_dialect *d, qn_prober *p, qn_turns *t)
     }
     set_tails(d, t, prompts, n);
     leave_out_opener(d, t, prompts, n, before_content);
-    if (!qn_turn_text(d, content_text, &t->content)) {
-        return;
-    }
-    at = qn_cut_find(t->content, QN_STR(QN_PROBE_CONTENT), 0);
+    at = qn_turn_text(d, content_text, &t->content) ? qn_cut_find(t->content, QN_STR(QN_PROBE_CONTENT), 0) : QN_NOWHERE;
     if (at == QN_NOWHERE) {
         t->content.len = 0;
-        return;
+        return false;
     }
     t->lead = qn_cut_to(t->content, at);
     derive_ends(d, p, t->content);
+    return true;
+}
+
+void qn_derive_turn(qn_dialect *d, qn_prober *p, qn_turns *t)
+{
+    if (derive_turn(d, p, t)) {
+        return;
+    }
+    p->typed = true;
+    if (!derive_turn(d, p, t)) {
+        p->typed = false;
+        qn_add_note(d, "the template does not show a plain conversation");
+    }
 }
 
 void qn_derive_content_marks(qn_dialect *d, const qn_turns *t)

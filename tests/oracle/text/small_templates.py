@@ -62,4 +62,13 @@ SMALL = {
                "<|say|>" + JSON + "<|{{ 'call' if loop.last else 'end' }}|>{%- endfor %}"
                "{%- if not m.tool_calls %}<|start|>bot<|ch|>outer<|say|>{{ m.content }}<|stop|>{% endif %}"
                "{% endif %}{%- endfor %}{%- if add_generation_prompt %}<|start|>bot{% endif %}",
+    "empty_plan": turn("{{ '{\"tool_name\": \"' + f.name + '\", \"parameters\": ' }}" + JSON + "{{ '}' }}" + comma(),
+                       "<|START_PLAN|>{{ m.tool_plan }}<|END_PLAN|><|START_ACT|>[", "]<|END_ACT|>",
+                       content="{%- if m.content %}<|START_SAY|>{{ m.content }}<|END_SAY|>{% endif %}"),
+    "indexed_objects": turn("{{ '<call>{\"index\": ' + loop.index0 | string + ', \"name\": \"' + f.name + "
+                            "'\", \"arguments\": ' }}" + JSON + "{{ '}</call>' }}"),
+    "wants_results": turn("{{ '<call>{\"name\": \"' + f.name + '\", \"arguments\": ' }}" + JSON + "{{ '}</call>' }}",
+                          "{%- if loop.last %}{{ raise_exception('where are the results?') }}{% endif %}"),
+    "typed_contents": HEAD.replace("{{ m.content }}<eot>", "{{ m.content[0].text }}<eot>", 1)
+                      + "{%- for p in m.content %}{{ p.text }}{%- endfor %}<eot>" + TAIL,
 }
