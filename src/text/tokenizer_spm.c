@@ -1,8 +1,8 @@
 /* Model "llama": SentencePiece BPE. A space is spelled U+2581 in the vocabulary; characters merge by the score of what
  * they become, best first; what is left without a token is spelled in byte tokens.
  *
- * Pre-tokenizer: none, whatever tokenizer.ggml.pre says. The piece that merges is cut all the same before a space where
- * that changes nothing: where no token has a space behind the byte that stands before it.
+ * Pre-tokenizer: none, whatever tokenizer.ggml.pre says. The text is cut all the same where that changes nothing: where
+ * no token has the two bytes beside each other, as most have no letter before a mark of punctuation or a space.
  *
  * Departures from SentencePiece, both so that decoding gives back every text: a U+2581 in the text itself becomes
  * byte tokens and not a space, and control, unknown and byte tokens are never the result of a merge.
@@ -204,22 +204,20 @@ static qn_status encode_cached(qn_encode_run *run, const char *text, size_t n)
     return QN_OK;
 }
 
-/* The length of the piece at text[at]: it ends before a space that no token has behind what stands there, and before a
- * U+2581 of the text's own. */
+static bool is_own_space(const char *text, size_t n)
+{
+    return n >= QN_SPM_SPACE_LEN && memcmp(text, QN_SPM_SPACE, QN_SPM_SPACE_LEN) == 0;
+}
+
+/* The length of the piece at text[at], n > at: up to where no merge can go on, or a U+2581 of the text's own. */
 static size_t piece_len(const qn_spm *m, const char *text, size_t n, size_t at)
 {
+    const uint8_t *u = (const uint8_t *)text;
     size_t i = at + 1;
-    for (;; i++) {
-        while (i < n && !m->ends_piece[(uint8_t)text[i]]) {
-            i++;
-        }
-        if (i >= n) {
-            break;
-        }
-        uint8_t before = text[i - 1] == ' ' ? (uint8_t)QN_SPM_SPACE[QN_SPM_SPACE_LEN - 1] : (uint8_t)text[i - 1];
-        if (text[i] == ' ' ? !m->before_space[before]
-                           : m->spells_space && n - i >= QN_SPM_SPACE_LEN &&
-                                 memcmp(text + i, QN_SPM_SPACE, QN_SPM_SPACE_LEN) == 0) {
+    for (; i < n; i++) {
+        uint8_t border = m->border[u[i - 1]][u[i]];
+        if (border != 0 &&
+            ((border & QN_SPM_CUT) != 0 || ((border & QN_SPM_LOOK) != 0 && is_own_space(text + i, n - i)))) {
             break;
         }
     }
@@ -233,7 +231,7 @@ static qn_status encode(qn_encode_run *run, const char *text, size_t n, bool ope
     run->plain = text;
     run->plain_end = text + n;
     for (size_t at = 0; at < n;) {
-        if (m->spells_space && n - at >= QN_SPM_SPACE_LEN && memcmp(text + at, QN_SPM_SPACE, QN_SPM_SPACE_LEN) == 0) {
+        if (m->spells_space && is_own_space(text + at, n - at)) {
             if (prefix) {
                 QN_TRY(encode_spelled(run, NULL, 0, true));
             }
@@ -243,7 +241,7 @@ static qn_status encode(qn_encode_run *run, const char *text, size_t n, bool ope
             at += QN_SPM_SPACE_LEN;
         } else {
             size_t len = piece_len(m, text, n, at);
-            if (prefix && text[at] == ' ' && !m->before_space[(uint8_t)QN_SPM_SPACE[QN_SPM_SPACE_LEN - 1]]) {
+            if (prefix && text[at] == ' ' && (m->border[' '][' '] & QN_SPM_CUT) != 0) {
                 QN_TRY(encode_spelled(run, NULL, 0, true));
                 prefix = false;
             }

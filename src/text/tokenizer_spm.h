@@ -10,15 +10,19 @@
 #define QN_SPM_SPACE_LEN 3
 
 typedef struct qn_spm {
-    uint32_t *priority;     /* per token: less for a better score */
-    bool prefix;            /* a space goes before a text */
-    bool spells_space;      /* U+2581 in a text can be told from a space: its bytes have tokens */
-    bool before_space[256]; /* some token has this byte and then a space */
-    bool ends_piece[256];   /* a piece may end before this byte: a space, or the first of U+2581 */
-    qn_chars chars;         /* tokens of one character, of the plane that qn_chars covers */
+    uint32_t *priority;       /* per token: less for a better score */
+    bool prefix;              /* a space goes before a text */
+    bool spells_space;        /* U+2581 in a text can be told from a space: its bytes have tokens */
+    uint8_t border[256][256]; /* [byte][the next]: QN_SPM_*; a space in the text is one byte here */
+    qn_chars chars;           /* tokens of one character, of the plane that qn_chars covers */
     qn_cache cache;
     _Atomic uint64_t *pairs; /* QN_SPM_PAIRS that were met last, with what they make: PAIR_* */
 } qn_spm;
+
+enum {
+    QN_SPM_CUT = 1,  /* no token has these bytes beside each other, so no merge crosses this border of two characters */
+    QN_SPM_LOOK = 2, /* a U+2581 of the text's own may begin here, which no piece may hold */
+};
 
 /* An entry: two tokens and the one that they become, 21 bits each, and a one at the top. */
 #define QN_SPM_PAIRS (1u << 14)

@@ -34,15 +34,28 @@ static qn_status load_scores(qn_tokenizer *t, qn_spm *m, const qn_gguf *g, qn_er
     return QN_OK;
 }
 
-static void note_spaces(qn_spm *m, qn_str piece)
+/* Where pieces of a text may end: not inside a character, nor between bytes that stand beside each other in a token. */
+static void find_borders(const qn_tokenizer *t, qn_spm *m)
 {
-    const char *at = piece.data, *end = piece.data + piece.len;
-    while ((at = memchr(at, QN_SPM_SPACE[0], (size_t)(end - at))) != NULL) {
-        if (at > piece.data && end - at >= QN_SPM_SPACE_LEN && memcmp(at, QN_SPM_SPACE, QN_SPM_SPACE_LEN) == 0) {
-            m->before_space[(uint8_t)at[-1]] = true;
+    const uint8_t *space = (const uint8_t *)QN_SPM_SPACE;
+    bool before_space[256] = {false}; /* some token has this byte and then a space */
+    memset(m->border, QN_SPM_CUT, sizeof(m->border));
+    for (uint32_t id = 0; id < t->n_vocab; id++) {
+        qn_str piece = qn_piece(t, (int32_t)id);
+        const uint8_t *u = (const uint8_t *)piece.data;
+        for (size_t i = 1; i < piece.len && qn_is_plain(t->tokens[id]); i++) {
+            m->border[u[i - 1]][u[i]] = 0;
+            if (u[i] == space[0] && piece.len - i >= QN_SPM_SPACE_LEN && memcmp(u + i, space, QN_SPM_SPACE_LEN) == 0) {
+                before_space[u[i - 1]] = true;
+            }
         }
-        at++;
     }
+    for (size_t byte = 0; byte < 256; byte++) {
+        memset(m->border[byte] + 0x80, 0, 0x40);
+        m->border[byte][' '] = before_space[byte] ? 0 : QN_SPM_CUT;
+        m->border[byte][space[0]] |= m->spells_space ? QN_SPM_LOOK : 0;
+    }
+    memcpy(m->border[' '], m->border[space[QN_SPM_SPACE_LEN - 1]], sizeof(m->border[' ']));
 }
 
 /* The character that a piece is, or QN_CHARS_END. */
@@ -109,12 +122,10 @@ qn_status qn_spm_load(qn_tokenizer *t, const qn_gguf *g, qn_error *err)
             if (byte >= 0 && t->byte_ids[byte] == QN_NO_ID) {
                 t->byte_ids[byte] = (int32_t)id;
             }
-        } else if (qn_is_plain(t->tokens[id])) {
-            note_spaces(m, piece);
         }
     }
-    m->ends_piece[' '] = m->ends_piece[(uint8_t)QN_SPM_SPACE[0]] = true;
     m->spells_space = t->byte_ids[0xE2] >= 0 && t->byte_ids[0x96] >= 0 && t->byte_ids[0x81] >= 0;
+    find_borders(t, m);
     /* Without a token for a lone space the prefix could not be told from the text's own spaces. */
     m->prefix &= qn_pieces_find(t, QN_SPM_SPACE, QN_SPM_SPACE_LEN) != QN_NO_ID;
     return QN_OK;
