@@ -17,7 +17,7 @@
 #include "text/jinja/node.h"
 
 #define QN_JINJA_MAX_LEVELS 800 /* nodes evaluated inside each other, calls included: at most half a MiB of C stack */
-#define QN_JINJA_STACK 16384     /* arguments and operands of what is being evaluated */
+#define QN_JINJA_STACK 16384    /* arguments and operands of what is being evaluated */
 
 struct qn_jinja {
     qn_tree tree;
@@ -28,8 +28,9 @@ struct qn_jinja {
 typedef struct qn_act qn_act;
 struct qn_act {
     qn_act *parent;
-    const qn_func *func; /* next_free while it waits to be used again */
-    qn_act *next_free;
+    const qn_func *func;
+    qn_act *next_free;        /* while it waits to be used again */
+    const qn_vdict *exported; /* what names of no scope are looked up in first; NULL: nothing */
     qn_value cells[];
 };
 

@@ -240,14 +240,15 @@ bool qn_macro_attribute(qn_eval *ev, qn_value macro, qn_str name, qn_value *out,
 /* ---- blocks of the template ---- */
 
 /* For a scoped block: what was set at the top level, and what the scopes around it have set. */
-static qn_status local_variables(qn_eval *ev, const qn_scope *scope, qn_vdict **out)
+static qn_status local_variables(qn_eval *ev, const qn_scope *scope, const qn_vdict **out)
 {
     qn_value d, key, x;
     QN_TRY(qn_vdict_new(&ev->run, QN_V_DICT, &d));
-    uint32_t n = qn_vdict_count(ev->exported);
+    const qn_vdict *outer = ev->act->exported;
+    uint32_t n = qn_vdict_count(outer);
     QN_TRY(qn_run_steps(&ev->run, n));
     for (uint32_t i = 0; i < n; i++) {
-        qn_vdict_at(ev->exported, i, &key, &x);
+        qn_vdict_at(outer, i, &key, &x);
         QN_TRY(qn_vdict_set(&ev->run, d.u.dict, key, x));
     }
     /* From the outermost scope inward, so that inner names win. */
@@ -273,7 +274,8 @@ static qn_status local_variables(qn_eval *ev, const qn_scope *scope, qn_vdict **
     return QN_OK;
 }
 
-static qn_status run_block(qn_eval *ev, const qn_node *n)
+/* exported: what it looks names up in. */
+static qn_status run_block(qn_eval *ev, const qn_node *n, const qn_vdict *exported)
 {
     const qn_func *f = n->u.s.func;
     qn_act *outer = ev->act, *act = qn_act_new(ev, f, NULL);
@@ -281,6 +283,7 @@ static qn_status run_block(qn_eval *ev, const qn_node *n)
         return ev->run.err->code;
     }
     QN_TRY(qn_run_enter(&ev->run));
+    act->exported = exported;
     ev->act = act;
     if (f->wants_kwargs) {
         QN_TRY(qn_self(ev, &act->cells[f->kwargs]));
@@ -299,16 +302,14 @@ static qn_status run_block(qn_eval *ev, const qn_node *n)
 
 qn_status qn_exec_block(qn_eval *ev, const qn_node *n)
 {
-    qn_vdict *exported = ev->exported;
+    const qn_vdict *exported = ev->act->exported;
     if ((n->op & QN_BLOCK_REQUIRED) != 0) {
         return qn_run_fail(&ev->run, "Required block '%.*s' not found", QN_STR_ARG(n->name->u.text));
     }
     if ((n->op & QN_BLOCK_SCOPED) != 0) {
-        QN_TRY(local_variables(ev, n->u.s.scope2, &ev->exported));
+        QN_TRY(local_variables(ev, n->u.s.scope2, &exported));
     }
-    QN_TRY(run_block(ev, n));
-    ev->exported = exported;
-    return QN_OK;
+    return run_block(ev, n, exported);
 }
 
 static qn_status call_block(qn_run *run, const qn_vfunction *fn, const qn_args *args, qn_value *out)
@@ -321,7 +322,7 @@ static qn_status call_block(qn_run *run, const qn_vfunction *fn, const qn_args *
     qn_vbuild build;
     qn_vbuild_init(&build, run);
     ev->capture = &build;
-    qn_status status = run_block(ev, fn->data);
+    qn_status status = run_block(ev, fn->data, ev->exported);
     ev->capture = outer;
     QN_TRY(status);
     return qn_vbuild_finish(&build, out);

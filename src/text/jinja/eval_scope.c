@@ -46,6 +46,7 @@ qn_act *qn_act_new(qn_eval *ev, const qn_func *f, qn_act *parent)
     a->parent = parent;
     a->func = f;
     a->next_free = NULL;
+    a->exported = parent != NULL ? parent->exported : ev->exported;
     for (uint32_t i = 0; i < f->n_cells; i++) {
         a->cells[i] = qn_missing();
     }
@@ -66,7 +67,7 @@ void qn_act_done(qn_eval *ev, qn_act *a)
 static qn_value look_up(const qn_eval *ev, const qn_node *name)
 {
     qn_value x;
-    if (ev->exported != NULL && qn_vdict_find_str(ev->exported, name->u.text, &x)) {
+    if (ev->act->exported != NULL && qn_vdict_find_str(ev->act->exported, name->u.text, &x)) {
         return x;
     }
     return qn_vdict_find_str(ev->vars, name->u.text, &x) ? x : qn_missing();
