@@ -1,12 +1,7 @@
-/* Filters that apply others, or tests, to each item: map, select, reject, selectattr, rejectattr.
+/* Filters that apply others, or tests, to each item: map, select, reject, selectattr, rejectattr. A falsy value gives
+ * an empty result, whatever it is. All items are made at once, but an error among them is met only where it is read.
  * SPDX-License-Identifier: MIT */
 #include "text/jinja/value_int.h"
-
-/* A falsy value gives an empty result, whatever it is. */
-static qn_status items_of(qn_run *run, qn_value a, const qn_vlist **l)
-{
-    return qn_viterate(run, qn_vtruth(a) ? a : (qn_value){.kind = QN_V_UNDEFINED}, l);
-}
 
 /* map(attribute=..., default=...) */
 static qn_status map_attribute(qn_run *run, const qn_vlist *l, const qn_args *args, qn_vlist *out)
@@ -32,16 +27,15 @@ static bool has_name(const qn_args *args, const char *name)
     return false;
 }
 
-static qn_status do_map(qn_run *run, qn_value a, const qn_args *args, qn_value *out)
+static qn_status map_items(qn_run *run, qn_value a, const qn_args *args, qn_vlist *out)
 {
     const qn_vlist *l;
-    QN_TRY(items_of(run, a, &l));
-    QN_TRY(qn_viterator_new(run, "generator", l->n, out));
     if (!qn_vtruth(a)) {
         return QN_OK;
     }
     if (args->n_pos == 0 && has_name(args, "attribute")) {
-        return map_attribute(run, l, args, out->u.list);
+        QN_TRY(qn_viterate(run, a, &l));
+        return map_attribute(run, l, args, out);
     }
     if (args->n_pos == 0) {
         return qn_run_fail(run, "map requires a filter argument");
@@ -51,6 +45,7 @@ static qn_status do_map(qn_run *run, qn_value a, const qn_args *args, qn_value *
     rest.pos++;
     rest.n_pos--;
     qn_filter_fn *filter = name.kind == QN_V_STRING ? qn_filter_find(qn_vbytes(name)) : NULL;
+    QN_TRY(qn_viterate(run, a, &l));
     QN_TRY(qn_run_enter(run));
     for (uint32_t i = 0; i < l->n; i++) {
         qn_value x;
@@ -60,18 +55,23 @@ static qn_status do_map(qn_run *run, qn_value a, const qn_args *args, qn_value *
         }
         QN_TRY(qn_run_steps(run, 1));
         QN_TRY(filter(run, l->items[i], &rest, &x));
-        QN_TRY(qn_vlist_push(run, out->u.list, x));
+        QN_TRY(qn_vlist_push(run, out, x));
     }
     qn_run_leave(run);
     return QN_OK;
 }
 
+static qn_status do_map(qn_run *run, qn_value a, const qn_args *args, qn_value *out)
+{
+    uint32_t depth = run->depth;
+    QN_TRY(qn_viterator_new(run, "generator", 0, out));
+    return qn_vdefer(run, map_items(run, a, args, out->u.list), depth, out->u.list);
+}
+
 /* keep: what the test must say. attribute: the first argument names what is tested of each item. */
-static qn_status choose(qn_run *run, qn_value a, const qn_args *args, bool keep, bool attribute, qn_value *out)
+static qn_status choose_items(qn_run *run, qn_value a, const qn_args *args, bool keep, bool attribute, qn_vlist *out)
 {
     const qn_vlist *l;
-    QN_TRY(items_of(run, a, &l));
-    QN_TRY(qn_viterator_new(run, "generator", 0, out));
     if (!qn_vtruth(a)) {
         return QN_OK;
     }
@@ -92,6 +92,7 @@ static qn_status choose(qn_run *run, qn_value a, const qn_args *args, bool keep,
         rest.n_pos--;
         test = name.kind == QN_V_STRING ? qn_test_find(qn_vbytes(name)) : NULL;
     }
+    QN_TRY(qn_viterate(run, a, &l));
     for (uint32_t i = 0; i < l->n; i++) {
         qn_value x;
         QN_TRY(qn_run_steps(run, 1));
@@ -105,10 +106,17 @@ static qn_status choose(qn_run *run, qn_value a, const qn_args *args, bool keep,
             QN_TRY(test(run, x, &rest, &is));
         }
         if (is == keep) {
-            QN_TRY(qn_vlist_push(run, out->u.list, l->items[i]));
+            QN_TRY(qn_vlist_push(run, out, l->items[i]));
         }
     }
     return QN_OK;
+}
+
+static qn_status choose(qn_run *run, qn_value a, const qn_args *args, bool keep, bool attribute, qn_value *out)
+{
+    uint32_t depth = run->depth;
+    QN_TRY(qn_viterator_new(run, "generator", 0, out));
+    return qn_vdefer(run, choose_items(run, a, args, keep, attribute, out->u.list), depth, out->u.list);
 }
 
 static qn_status do_select(qn_run *run, qn_value a, const qn_args *args, qn_value *out)

@@ -105,26 +105,33 @@ static qn_status do_dictsort(qn_run *run, qn_value a, const qn_args *args, qn_va
     return sorted(run, items, &g, reverse, &keys, out);
 }
 
-static qn_status do_unique(qn_run *run, qn_value a, const qn_args *args, qn_value *out)
+static qn_status unique_items(qn_run *run, qn_value a, const qn_getter *g, qn_vlist *out)
 {
-    qn_value bound[2], seen;
+    qn_value seen;
     const qn_vlist *l;
-    QN_TRY(qn_args_bind(run, "unique", "case_sensitive=,attribute=", args, bound));
-    qn_getter g = {.attribute = bound[1], .fold = !qn_varg_truth(bound[0], false)};
     QN_TRY(qn_viterate(run, a, &l));
     QN_TRY(qn_vdict_new(run, QN_V_DICT, &seen));
-    QN_TRY(qn_viterator_new(run, "generator", 0, out));
     for (uint32_t i = 0; i < l->n; i++) {
         qn_value key, ignored;
         bool has;
-        QN_TRY(qn_getter_get(run, &g, l->items[i], &key));
+        QN_TRY(qn_getter_get(run, g, l->items[i], &key));
         QN_TRY(qn_vdict_get(run, seen.u.dict, key, &has, &ignored));
         if (!has) {
             QN_TRY(qn_vdict_set(run, seen.u.dict, key, qn_vnone()));
-            QN_TRY(qn_vlist_push(run, out->u.list, l->items[i]));
+            QN_TRY(qn_vlist_push(run, out, l->items[i]));
         }
     }
     return QN_OK;
+}
+
+static qn_status do_unique(qn_run *run, qn_value a, const qn_args *args, qn_value *out)
+{
+    qn_value bound[2];
+    uint32_t depth = run->depth;
+    QN_TRY(qn_args_bind(run, "unique", "case_sensitive=,attribute=", args, bound));
+    qn_getter g = {.attribute = bound[1], .fold = !qn_varg_truth(bound[0], false)};
+    QN_TRY(qn_viterator_new(run, "generator", 0, out));
+    return qn_vdefer(run, unique_items(run, a, &g, out->u.list), depth, out->u.list);
 }
 
 static qn_status do_groupby(qn_run *run, qn_value a, const qn_args *args, qn_value *out)

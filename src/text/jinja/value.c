@@ -191,6 +191,22 @@ qn_status qn_vlist_push(qn_run *run, qn_vlist *l, qn_value x)
     return QN_OK;
 }
 
+qn_status qn_vdefer(qn_run *run, qn_status st, uint32_t depth, qn_vlist *l)
+{
+    if (st != QN_EFORMAT) {
+        return st;
+    }
+    size_t n = strlen(run->err->what) + 1;
+    char *text = qn_run_alloc(run, n);
+    if (text == NULL) {
+        return run->err->code;
+    }
+    memcpy(text, run->err->what, n);
+    l->failure = text;
+    run->depth = depth;
+    return QN_OK;
+}
+
 qn_status qn_vlist_copy(qn_run *run, qn_vkind kind, const qn_value *items, uint32_t n, qn_value *out)
 {
     QN_TRY(qn_run_steps(run, n / 4));

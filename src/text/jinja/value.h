@@ -78,6 +78,7 @@ struct qn_vlist {
     uint32_t n, cap;
     const char *type;  /* iterator: Python's name of its kind ("generator", "dict_items", "range"), never NULL */
     int64_t range[3];  /* of a range: start, stop, step */
+    const char *failure; /* iterator: the error behind its items, for whoever reads so far; or NULL */
 };
 
 typedef struct qn_args { /* of a call */
@@ -192,7 +193,8 @@ qn_status qn_vslice(qn_run *run, qn_value a, qn_value from, qn_value to, qn_valu
 /* What a loop walks: characters of a string, keys of a dict, items. The list may be a's own: do not change it.
  * An iterator is used up by it. */
 qn_status qn_viterate(qn_run *run, qn_value a, const qn_vlist **out);
-/* The first item of a list, string ..., the next one of an iterator, which alone is used up; *has false: there is none. */
+/* The first item of a list, string ..., the next one of an iterator, which alone is used up; *has false: there is
+ * none. */
 qn_status qn_vfirst(qn_run *run, qn_value a, bool *has, qn_value *out);
 /* A function, or an object whose attribute function answers to "__call__" with one (templates cannot ask for it). */
 qn_status qn_vcall(qn_run *run, qn_value callee, const qn_args *args, qn_value *out);

@@ -51,6 +51,9 @@ bool qn_vis_sequence(qn_value a);
 qn_value qn_vundefined_hint(qn_run *run, const char *fmt, ...) QN_PRINTF(2, 3);
 qn_value qn_vno_attribute(qn_run *run, qn_value a, qn_str name);
 qn_status qn_viterator_new(qn_run *run, const char *type, uint32_t cap, qn_value *out);
+/* Keeps the error st of making the items of the iterator l for whoever reads so far (a limit is passed on at once); depth
+ * is what it was before. */
+qn_status qn_vdefer(qn_run *run, qn_status st, uint32_t depth, qn_vlist *l);
 qn_status qn_vlist_copy(qn_run *run, qn_vkind kind, const qn_value *items, uint32_t n, qn_value *out);
 qn_status qn_vpair(qn_run *run, qn_value a, qn_value b, qn_value *out); /* a tuple */
 qn_value qn_vsafe(qn_value a, bool safe);                               /* a string with the flag set or cleared */

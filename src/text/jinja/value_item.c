@@ -46,6 +46,9 @@ qn_status qn_viterate(qn_run *run, qn_value a, const qn_vlist **out)
         *out = a.u.list;
         return QN_OK;
     case QN_V_ITERATOR:
+        if (a.u.list->failure != NULL) {
+            return qn_fail(run->err, QN_EFORMAT, "%s", a.u.list->failure);
+        }
         *out = a.u.list;
         if ((a.flags & QN_VF_VIEW) == 0) {
             QN_TRY(qn_vlist_new(run, QN_V_LIST, 0, &l));
@@ -90,6 +93,9 @@ qn_status qn_vfirst(qn_run *run, qn_value a, bool *has, qn_value *out)
     if (a.kind == QN_V_ITERATOR && (a.flags & QN_VF_VIEW) == 0) {
         qn_vlist *rest = a.u.list;
         QN_TRY(qn_run_steps(run, 1));
+        if (rest->n == 0 && rest->failure != NULL) {
+            return qn_fail(run->err, QN_EFORMAT, "%s", rest->failure);
+        }
         *has = rest->n > 0;
         *out = *has ? rest->items[0] : qn_vnone();
         if (*has) {
