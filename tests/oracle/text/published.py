@@ -104,8 +104,9 @@ def pipeline(kind):
 
 def cut_off(part):
     """Characters that become words of their own behind a letter."""
-    characters = (chr(cp) for cp in range(0x110000) if not 0xD800 <= cp <= 0xDFFF)
-    return {c for c in characters if len(part.pre_tokenize_str("a" + c)) > 1}
+    characters = "".join("a" + chr(cp) for cp in range(0x110000) if not 0xD800 <= cp <= 0xDFFF)
+    words = part.pre_tokenize_str(characters)
+    return {word for word, (begin, end) in words if end - begin == 1 and begin % 2 == 1}
 
 
 def unknown_punctuation():

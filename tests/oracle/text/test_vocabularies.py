@@ -1,7 +1,7 @@
 """Token ids of real vocabularies against the tokenizers that they were made for.
 
 QUERN_ORACLE_FULL=1 takes all vocabularies instead of one of each kind, every line of the books and every token's
-spelling, and runs of 1 MiB instead of 128 KiB.
+spelling, and runs of 1 MiB instead of 64 KiB.
 
 SPDX-License-Identifier: MIT
 """
@@ -29,7 +29,7 @@ import vocab  # noqa: E402
 
 FULL = os.environ.get("QUERN_ORACLE_FULL") == "1"
 N_RANDOM = 10000
-LONG_RUN = 1 << (20 if FULL else 17)  # bytes
+LONG_RUN = 1 << (20 if FULL else 16)  # bytes
 
 
 class Real:
@@ -167,14 +167,12 @@ VOCABULARIES = {
     "llama3": hugging_face("llama3", "llama-bpe"),
     "qwen3": hugging_face("qwen3", "qwen2"),
     "qwen3.5": qwen35,
-    "deepseek-v3": hugging_face("deepseek-v3", "deepseek-v3"),
+    "deepseek-v4": hugging_face("deepseek-v4", "deepseek-v3"),
     "gpt-oss": hugging_face("gpt-oss", "gpt-4o"),
     "tekken-v3": tekken("tekken-v3"),
     "mistral-spm-v3": sentencepiece("mistral-spm-v3"),
-    "gemma3": gemma("gemma3"),
     "gemma3 as Gemma 4's": spelled("gemma3", vocab.from_json_as_gemma4),
     "gpt-2": shared("gpt-2", "gpt-2"),
-    "mpt": shared("mpt", "gpt-2", normalizer=NFC()),
     "falcon": shared("falcon", "falcon", avoids=published.unknown_punctuation),
     "command-r": shared("command-r", "starcoder", normalizer=NFC()),
     "deepseek-coder": shared("deepseek-coder", "deepseek-coder"),
@@ -182,6 +180,8 @@ VOCABULARIES = {
 }
 if FULL:
     VOCABULARIES.update({
+        "mpt": shared("mpt", "gpt-2", normalizer=NFC()),
+        "gemma3": gemma("gemma3"),
         "gemma3 as kind gemma4": spelled("gemma3", vocab.from_json_as_gemma4_kind),
         "gemma2 as Gemma 4's": spelled("gemma2", vocab.from_json_as_gemma4),
         "llama3 by tiktoken": hugging_face_by_tiktoken("llama3", "llama3-ranks", "llama-bpe"),
@@ -285,9 +285,12 @@ def test_special_tokens(real, source_of, special):
 
 
 def test_long_runs(real):
-    runs = texts.long_runs(LONG_RUN)
-    for name, text in runs.items():
-        compare_texts(real, f"{LONG_RUN} bytes of {name}", [text])
+    runs = [text for text in texts.long_runs(LONG_RUN) if not any(part in text for part in real.avoids)]
+    if isinstance(real.judge, judges.Tiktoken):
+        expected = real.judge.encode_bytes([text.encode() for text in runs])  # its own patterns overflow the stack
+    else:
+        expected = real.judge.encode(runs, False)
+    compare(real, f"runs of {LONG_RUN} bytes", runs, False, expected)
 
 
 def test_invalid_utf8(real, source_of):

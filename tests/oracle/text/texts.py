@@ -174,7 +174,5 @@ def book_lines(every):
 
 def long_runs(n):
     """Runs of n bytes or so."""
-    return {"a": "a" * n, "spaces": " " * n, "newlines": "\n" * n, "digits": "1234567890" * (n // 10),
-            "emoji": "\U0001f999" * (n // 4), "spaces and a word": " " * n + "x", "words": "lorem ipsum " * (n // 12),
-            "punctuation": "=-" * (n // 2), "ideographs": "\u4e2d\u6587" * (n // 6),
-            "mixed newlines": "\r\n \n" * (n // 4)}
+    return ["a" * n, " " * n, "\n" * n, "\t" * n, "1234567890" * (n // 10), "\U0001f999" * (n // 4), " " * n + "x",
+            "lorem ipsum " * (n // 12), "=-" * (n // 2), "\u4e2d\u6587" * (n // 6), "\r\n \n" * (n // 4)]
