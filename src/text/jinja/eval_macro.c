@@ -312,9 +312,16 @@ qn_status qn_exec_block(qn_eval *ev, const qn_node *n)
     return run_block(ev, n, exported);
 }
 
+typedef struct block_call { /* what self.NAME points to; self alone: without a node */
+    qn_eval *ev;
+    const qn_node *node;
+    const qn_vdict *exported; /* of the block that self was made in */
+} block_call;
+
 static qn_status call_block(qn_run *run, const qn_vfunction *fn, const qn_args *args, qn_value *out)
 {
-    qn_eval *ev = run->evaluator;
+    const block_call *c = fn->data;
+    qn_eval *ev = c->ev;
     if (args->n_pos + args->n_named > 0) {
         return qn_run_fail(run, "a block takes no arguments");
     }
@@ -322,7 +329,7 @@ static qn_status call_block(qn_run *run, const qn_vfunction *fn, const qn_args *
     qn_vbuild build;
     qn_vbuild_init(&build, run);
     ev->capture = &build;
-    qn_status status = run_block(ev, fn->data, ev->exported);
+    qn_status status = run_block(ev, c->node, c->exported);
     ev->capture = outer;
     QN_TRY(status);
     return qn_vbuild_finish(&build, out);
@@ -331,28 +338,34 @@ static qn_status call_block(qn_run *run, const qn_vfunction *fn, const qn_args *
 /* self.NAME */
 static qn_status self_attribute(qn_run *run, qn_vobject *o, qn_str name, qn_value *out)
 {
-    const qn_eval *ev = o->data;
-    for (const qn_node *b = ev->jinja->tree.blocks_named; b != NULL; b = b->u.s.next_block) {
-        if (qn_str_eq(b->name->u.text, name)) {
-            qn_vfunction *fn = qn_run_alloc(run, sizeof(*fn));
-            if (fn == NULL) {
-                return run->err->code;
-            }
-            *fn = (qn_vfunction){.name = b->name->u.text, .call = call_block, .data = b};
-            *out = (qn_value){.kind = QN_V_FUNCTION, .u.fn = fn};
-            return QN_OK;
-        }
+    const block_call *self = o->data;
+    const qn_node *b = self->ev->jinja->tree.blocks_named;
+    while (b != NULL && !qn_str_eq(b->name->u.text, name)) {
+        b = b->u.s.next_block;
     }
+    if (b == NULL) {
+        return QN_OK;
+    }
+    qn_vfunction *fn = qn_run_alloc(run, sizeof(*fn));
+    block_call *c = qn_run_alloc(run, sizeof(*c));
+    if (fn == NULL || c == NULL) {
+        return run->err->code;
+    }
+    *c = (block_call){self->ev, b, self->exported};
+    *fn = (qn_vfunction){.name = b->name->u.text, .call = call_block, .data = c};
+    *out = (qn_value){.kind = QN_V_FUNCTION, .u.fn = fn};
     return QN_OK;
 }
 
 qn_status qn_self(qn_eval *ev, qn_value *out)
 {
     qn_vobject *o = qn_run_alloc(&ev->run, sizeof(*o));
-    if (o == NULL) {
+    block_call *c = qn_run_alloc(&ev->run, sizeof(*c));
+    if (o == NULL || c == NULL) {
         return ev->run.err->code;
     }
-    *o = (qn_vobject){.type = "TemplateReference", .attribute = self_attribute, .data = ev};
+    *c = (block_call){.ev = ev, .exported = ev->act->exported};
+    *o = (qn_vobject){.type = "TemplateReference", .attribute = self_attribute, .data = c};
     *out = (qn_value){.kind = QN_V_OBJECT, .u.object = o};
     return QN_OK;
 }
