@@ -1,6 +1,6 @@
-/* Any bytes go to the JSON reader. What it accepts is written, read again and compared.
+/* Any bytes go to the JSON reader. What it accepts is written, read again and compared, and accepted in pieces too.
  * SPDX-License-Identifier: MIT */
-#include "base/json.h"
+#include "base/json_stream.h"
 
 #include <stdint.h>
 #include <stdlib.h>
@@ -90,12 +90,26 @@ static bool same(const qn_json *a, const qn_json *b)
     return true;
 }
 
+static bool stream_accepts(const char *text, size_t n_bytes)
+{
+    qn_json_stream s;
+    qn_json_stream_init(&s);
+    for (size_t i = 0; i < n_bytes; i++) {
+        must(s.depth <= QN_JSON_MAX_DEPTH);
+        if (qn_json_stream_push(&s, text[i]) == QN_JSON_BAD) {
+            return false;
+        }
+    }
+    return qn_json_stream_whole(&s);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n_bytes)
 {
     uint64_t live = qn_alloc_live();
     qn_json_doc *first = NULL, *second = NULL;
     qn_error err = {0};
     qn_status status = qn_json_parse(NULL, (const char *)data, n_bytes, 10000, &first, &err);
+    must(stream_accepts((const char *)data, n_bytes) || status != QN_OK);
     if (status != QN_OK) {
         must(err.code == status && err.what[0] != '\0' && first == NULL);
         must(qn_alloc_live() == live);
