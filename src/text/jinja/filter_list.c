@@ -37,10 +37,7 @@ static qn_status do_first(qn_run *run, qn_value a, const qn_args *args, qn_value
     bool has;
     QN_TRY(qn_args_bind(run, "first", "", args, NULL));
     QN_TRY(qn_vfirst(run, a, &has, out));
-    if (!has) {
-        *out = qn_vundefined_hint(run, "No first item, sequence was empty.");
-    }
-    return QN_OK;
+    return has ? QN_OK : qn_vnothing(run, "No first item, sequence was empty.", out);
 }
 
 static bool is_generator(qn_value a)
@@ -61,7 +58,10 @@ static qn_status do_last(qn_run *run, qn_value a, const qn_args *args, qn_value 
         return qn_vstring_slice(run, a.u.s, at, a.u.s->n_bytes - at, out);
     }
     QN_TRY(qn_viterate(run, a, &l));
-    *out = l->n > 0 ? l->items[l->n - 1] : qn_vundefined_hint(run, "No last item, sequence was empty.");
+    if (l->n == 0) {
+        return qn_vnothing(run, "No last item, sequence was empty.", out);
+    }
+    *out = l->items[l->n - 1];
     return QN_OK;
 }
 
@@ -112,6 +112,7 @@ static qn_status do_attr(qn_run *run, qn_value a, const qn_args *args, qn_value 
     QN_TRY(qn_vtype_attribute(run, a, qn_vbytes(name), out));
     if (out->kind == QN_V_UNDEFINED && out->u.name == NULL) {
         *out = qn_vno_attribute(run, a, qn_vbytes(name));
+        return out->u.name == NULL ? run->err->code : QN_OK;
     }
     return QN_OK;
 }

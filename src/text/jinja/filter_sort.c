@@ -173,8 +173,7 @@ static qn_status extreme(qn_run *run, const char *name, qn_value a, const qn_arg
     qn_getter g = {.attribute = bound[1], .fold = !qn_varg_truth(bound[0], false)};
     QN_TRY(qn_viterate(run, a, &l));
     if (l->n == 0) {
-        *out = qn_vundefined_hint(run, "No aggregated item, sequence was empty.");
-        return QN_OK;
+        return qn_vnothing(run, "No aggregated item, sequence was empty.", out);
     }
     QN_TRY(qn_getter_get(run, &g, l->items[0], &best));
     *out = l->items[0];

@@ -121,6 +121,12 @@ qn_value qn_vundefined_hint(qn_run *run, const char *fmt, ...)
     return a;
 }
 
+qn_status qn_vnothing(qn_run *run, const char *what, qn_value *out)
+{
+    *out = qn_vundefined_hint(run, "%s", what);
+    return out->u.name == NULL ? run->err->code : QN_OK;
+}
+
 /* "dict object", as jinja2 speaks of what has no such attribute. */
 qn_value qn_vno_attribute(qn_run *run, qn_value a, qn_str name)
 {

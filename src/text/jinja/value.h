@@ -7,7 +7,8 @@
  *     eval*.c          tree to text: statements, expressions, macros, loops
  *     value.h value*.c           values: making, comparing, arithmetic, items, slices, text of a value
  *     string*.c        strings that know which of their bytes came from outside
- *     method_*.c filter_*.c test.c global.c    what templates call by name
+ *     format_*.c       str % args, str.format, format(value, spec)
+ *     method_*.c filter*.c test.c global.c args.c    what templates call by name
  *
  * SPDX-License-Identifier: MIT */
 #ifndef QN_TEXT_JINJA_VALUE_H

@@ -49,6 +49,8 @@ bool qn_vis_sequence(qn_value a);
 
 /* An undefined value whose error says just this. */
 qn_value qn_vundefined_hint(qn_run *run, const char *fmt, ...) QN_PRINTF(2, 3);
+/* The same for a function's result: nothing to take, as `what` says. */
+qn_status qn_vnothing(qn_run *run, const char *what, qn_value *out);
 qn_value qn_vno_attribute(qn_run *run, qn_value a, qn_str name);
 qn_status qn_viterator_new(qn_run *run, const char *type, uint32_t cap, qn_value *out);
 /* Keeps the error st of making the items of the iterator l for whoever reads so far (a limit is passed on at once); depth
