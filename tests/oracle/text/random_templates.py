@@ -22,47 +22,54 @@ STRINGS = ["''", "'a'", '"b c"', "'\\n'", "'x' 'y'", "'\u00e9'", "'%s-%s'", "'ro
 NUMBERS = ["0", "1", "2", "3", "10", "1_000", "0x1F", "0b101", "0o17", "1.5", "2e3", "1.0", "3E-2"]
 # Their results are made when they are walked; ours at once, so they are walked at once.
 LAZY = ("map", "select", "reject", "selectattr", "rejectattr", "reverse", "unique", "batch", "slice", "items")
-FILTERS = ["upper", "lower", "trim", "length", "first", "last", "list", "join", "join(', ')", "join('-', attribute='n')",
-           "default('dflt')", "default('d', true)", "d(0)", "tojson", "tojson(indent=2)", "string", "int", "float",
-           "abs", "reverse", "sort", "sort(reverse=true)", "unique", "map('upper')", "map(attribute='role')",
-           "select", "reject", "selectattr('role', 'equalto', 'user')", "rejectattr('tools')", "select('odd')",
-           "replace('l', 'L')", "title", "capitalize", "batch(2)", "slice(2)", "sum", "min", "max", "items", "dictsort",
-           "indent(2)", "escape", "e", "safe", "count", "wordcount", "round", "round(1)", "center(9)", "truncate(5)",
-           "groupby('role')", "format(1, 2)", "attr('a')", "striptags", "urlencode", "filesizeformat", "nofilter"]
+FILTERS = ["upper", "lower", "trim", "length", "first", "last", "list", "join", "join(', ')",
+           "join('-', attribute='n')", "default('dflt')", "default('d', true)", "d(0)", "tojson", "tojson(indent=2)",
+           "string", "int", "float", "abs", "reverse", "sort", "sort(reverse=true)", "unique", "map('upper')",
+           "map(attribute='role')", "select", "reject", "selectattr('role', 'equalto', 'user')", "rejectattr('tools')",
+           "select('odd')", "replace('l', 'L')", "title", "capitalize", "batch(2)", "slice(2)", "sum", "min", "max",
+           "items", "dictsort", "indent(2)", "escape", "e", "safe", "count", "wordcount", "round", "round(1)",
+           "center(9)", "truncate(5)", "groupby('role')", "format(1, 2)", "attr('a')", "striptags", "urlencode",
+           "filesizeformat", "nofilter"]
 FILTERS = [f + "|list" if f.split("(")[0] in LAZY else f for f in FILTERS]
-TESTS = ["defined", "undefined", "none", "string", "number", "mapping", "iterable", "sequence", "boolean", "true", "false",
-         "odd", "even", "integer", "float", "callable", "lower", "upper", "divisibleby 2", "divisibleby(3)", "in [1, 2]",
-         "equalto 1", "eq 'a'", "ne none", "gt 1", "sameas none", "filter", "test", "notest"]
-ATTRIBUTES = ["a", "b", "role", "content", "n", "items", "items()", "keys()", "values()", "upper()", "strip()", "split()",
-              "split(',')", "get('a')", "get('zz', 1)", "startswith('H')", "endswith('d')", "replace('l', 'r')", "title()",
-              "lower()", "join(ls)", "count('l')", "find('o')", "append(1)", "index(1)", "0", "1", "kids", "v", "format(1)",
-              "lstrip()", "rstrip('d')", "splitlines()", "isdigit()", "nope", "nope()", "copy()", "__class__", "rsplit('o', 1)"]
+TESTS = ["defined", "undefined", "none", "string", "number", "mapping", "iterable", "sequence", "boolean", "true",
+         "false", "odd", "even", "integer", "float", "callable", "lower", "upper", "divisibleby 2", "divisibleby(3)",
+         "in [1, 2]", "equalto 1", "eq 'a'", "ne none", "gt 1", "sameas none", "filter", "test", "notest"]
+ATTRIBUTES = ["a", "b", "role", "content", "n", "items", "items()", "keys()", "values()", "upper()", "strip()",
+              "split()", "split(',')", "get('a')", "get('zz', 1)", "startswith('H')", "endswith('d')",
+              "replace('l', 'r')", "title()", "lower()", "join(ls)", "count('l')", "find('o')", "append(1)",
+              "index(1)", "0", "1", "kids", "v", "format(1)", "lstrip()", "rstrip('d')", "splitlines()", "isdigit()",
+              "nope", "nope()", "copy()", "rsplit('o', 1)"]
 LOOP = ["loop.index", "loop.index0", "loop.first", "loop.last", "loop.length", "loop.revindex", "loop.revindex0",
-        "loop.previtem", "loop.nextitem", "loop.cycle('a', 'b')", "loop.changed(v)", "loop.depth", "loop.depth0", "loop"]
+        "loop.previtem", "loop.nextitem", "loop.cycle('a', 'b')", "loop.changed(v)", "loop.depth", "loop.depth0",
+        "loop"]
 BINARY = ["+", "-", "*", "/", "//", "%", "~", "==", "!=", "<", "<=", ">", ">=", "in", "not in", "and", "or", "+", "~"]
-TEXT = ["text", " ", "\n", "\n  ", "a\nb\n", "\u00e9", "  ", "{ ", "}", "%", "#", "word", "<b>&", "\n\n", "x\r\ny", "\t"]
+TEXT = ["text", " ", "\n", "\n  ", "a\nb\n", "\u00e9", "  ", "{ ", "}", "%", "#", "word", "<b>&", "\n\n", "x\r\ny",
+        "\t"]
 
 
-STRING_METHODS = ["upper()", "lower()", "strip()", "lstrip('H')", "rstrip()", "replace('l', 'L')", "replace('l', '', 1)",
-                  "title()", "capitalize()", "split('l')[0]", "split()|join('+')", "rsplit('o', 1)[-1]", "startswith('H')",
-                  "endswith(('d', 'b'))", "find('o')", "count('l')", "zfill(4)", "center(7, '*')", "ljust(6)", "splitlines()",
-                  "isdigit()", "isalpha()", "join(ls)", "format(1)", "partition('l')", "removeprefix('H')", "swapcase()",
-                  "isspace()", "islower()", "rfind('l')", "encode", "casefold()", "expandtabs()"]
+STRING_METHODS = ["upper()", "lower()", "strip()", "lstrip('H')", "rstrip()", "replace('l', 'L')",
+                  "replace('l', '', 1)", "title()", "capitalize()", "split('l')[0]", "split()|join('+')",
+                  "rsplit('o', 1)[-1]", "startswith('H')", "endswith(('d', 'b'))", "find('o')", "count('l')",
+                  "zfill(4)", "center(7, '*')", "ljust(6)", "splitlines()", "isdigit()", "isalpha()", "join(ls)",
+                  "format(1)", "partition('l')", "removeprefix('H')", "swapcase()", "isspace()", "islower()",
+                  "rfind('l')", "casefold()", "expandtabs()"]
 STRING_FILTERS = ["upper", "lower", "trim", "trim('H')", "title", "capitalize", "replace('l', 'L')", "replace('', '.')",
                   "default('x')", "indent", "indent(2, true)", "indent(first=true)", "center(12)", "length", "list",
                   "first", "last", "reverse", "string", "escape", "e", "safe", "striptags", "urlencode", "wordcount",
                   "truncate(5)", "truncate(5, true, '')", "int", "float", "tojson", "list|join('|')", "sort",
                   "unique|list", "batch(2)|list", "forceescape", "count", "join('.')", "default('', true)"]
-NUMBER_LIST_FILTERS = ["sort", "sort(reverse=true)", "reverse|list", "select('odd')|list", "reject('odd')|list", "map('string')|list",
-                       "sum", "min", "max", "first", "last", "batch(2)|list", "slice(2)|list", "unique|list", "join('-')",
-                       "map('abs')|list", "select('gt', 1)|list", "list", "tojson", "batch(2, 'x')|list", "sum(start=5)",
-                       "select|list", "select('in', [1, 2])|list"]
-STRING_LIST_FILTERS = ["sort", "sort(case_sensitive=true)", "map('upper')|list", "map('replace', 'a', 'o')|list", "join", "unique|list",
-                       "min", "max", "reject('eq', 'a')|list", "select('upper')|join(' ')", "join(', ')", "length", "map('length')|sum",
-                       "sort(true)", "unique(true)|list", "map('default', 'x')|list", "batch(3, s)|list", "first|upper"]
-DICT_LIST_FILTERS = ["map(attribute='role')|list", "selectattr('role', 'equalto', 'user')|list", "rejectattr('tools')|list",
-                     "selectattr('tools', 'defined')|list", "map(attribute='zz', default='d')|list", "sum('n')",
-                     "groupby('role')|list", "sort(attribute='content')", "sort(attribute='role,n')|map(attribute='n')|list",
+NUMBER_LIST_FILTERS = ["sort", "sort(reverse=true)", "reverse|list", "select('odd')|list", "reject('odd')|list",
+                       "map('string')|list", "sum", "min", "max", "first", "last", "batch(2)|list", "slice(2)|list",
+                       "unique|list", "join('-')", "map('abs')|list", "select('gt', 1)|list", "list", "tojson",
+                       "batch(2, 'x')|list", "sum(start=5)", "select|list", "select('in', [1, 2])|list"]
+STRING_LIST_FILTERS = ["sort", "sort(case_sensitive=true)", "map('upper')|list", "map('replace', 'a', 'o')|list",
+                       "join", "unique|list", "min", "max", "reject('eq', 'a')|list", "select('upper')|join(' ')",
+                       "join(', ')", "length", "map('length')|sum", "sort(true)", "unique(true)|list",
+                       "map('default', 'x')|list", "batch(3, s)|list", "first|upper"]
+DICT_LIST_FILTERS = ["map(attribute='role')|list", "selectattr('role', 'equalto', 'user')|list",
+                     "rejectattr('tools')|list", "selectattr('tools', 'defined')|list",
+                     "map(attribute='zz', default='d')|list", "sum('n')", "groupby('role')|list",
+                     "sort(attribute='content')", "sort(attribute='role,n')|map(attribute='n')|list",
                      "max(attribute='n')", "first", "last", "map(attribute='content')|map('trim')|join('|')", "tojson",
                      "unique(attribute='role')|list", "groupby('zz', default=1)|list", "rejectattr('n', '>', 1)|list",
                      "selectattr('n', 'in', [1, 3])|map(attribute='role')|join", "map('items')|map('list')|list"]
@@ -122,7 +129,8 @@ class Grower:
         if self.chance(0.08):
             return self.wild(depth)
         text = self.pick([self.number, self.string, self.string, self.sequence, self.truth, self.mapping])(depth)
-        return self.pick([text, text, text, text, f"({text})", f"{text} if {self.truth(depth - 1)} else {self.string(1)}",
+        return self.pick([text, text, text, text, f"({text})",
+                          f"{text} if {self.truth(depth - 1)} else {self.string(1)}",
                           f"{text} if {self.truth(depth - 1)}"]) if depth > 1 else text
 
     def number(self, depth):
@@ -140,7 +148,8 @@ class Grower:
         if kind == 8:
             return f"{self.pick(['-', '+'])}{self.pick(['i', 'x', '2', '(3 - 5)', 'neg|abs', '2 ** 2'])}"
         if kind == 9:
-            return f"({self.number(depth - 1)})|{self.pick(['int', 'float', 'abs', 'round', 'round(1)', 'string|int', 'default(1)'])}"
+            filters = self.pick(["int", "float", "abs", "round", "round(1)", "string|int", "default(1)"])
+            return f"({self.number(depth - 1)})|{filters}"
         if kind == 10:
             return f"{self.pick(['2', 'i', 'neg', 'x'])} ** {self.pick(['2', '0', '3 ** 1', '-1'])}"
         return f"({self.sequence(depth - 1)})|{self.pick(['length', 'count'])}"
@@ -159,19 +168,21 @@ class Grower:
             return f"({self.string(depth - 1)}).{self.pick(STRING_METHODS)}"
         if kind == 8:
             step = self.pick(["", ":" + self.bound().replace("0", ""), ":-1", ":2"])
-            return f"({self.string(depth - 1)})[{self.bound()}:{self.bound()}{step}]"
+            return f"({self.string(depth - 1)}|string)[{self.bound()}:{self.bound()}{step}]"
         if kind < 11:
             return f"({self.string(depth - 1)})|{self.pick(STRING_FILTERS)}"
         if kind == 11:
             return f"({self.sequence(depth - 1)})|join({self.pick(STRINGS)})"
         if kind == 12 and self.macros:
             return f"{self.pick(self.macros)}({self.args(depth - 1)})"
-        return f"({self.expr(depth - 1)})|{self.pick(['tojson', 'string', 'tojson(indent=2)', 'default(s)', 'tojson(sort_keys=true)'])}"
+        filters = self.pick(["tojson", "string", "tojson(indent=2)", "default(s)", "tojson(sort_keys=true)"])
+        return f"({self.expr(depth - 1)})|{filters}"
 
     def sequence(self, depth):
         kind = self.r.randrange(10) if depth > 0 else 0
         if kind < 2:
-            return self.pick(["l", "ls", "m", "el", "p", "s.split()", "t.strip().split(',')", "range(4)", "d.keys()", "d.items()"])
+            return self.pick(["l", "ls", "m", "el", "p", "s.split()", "t.strip().split(',')", "range(4)", "d.keys()",
+                              "d.items()"])
         if kind == 2:
             return "[" + ", ".join(self.expr(depth - 1) for _ in range(self.r.randrange(4))) + "]"
         if kind == 3:
@@ -179,7 +190,8 @@ class Grower:
             return "(" + ", ".join(items) + ",)"
         if kind == 4:
             step = self.pick(["", ":-1", ":2", ":-2"])
-            return f"({self.pick(['l', 'ls', 'm', 'p', '[1, 2, 3, 4]', '(1, 2, 3)'])})[{self.bound()}:{self.bound()}{step}]"
+            items = self.pick(["l", "ls", "m", "p", "[1, 2, 3, 4]", "(1, 2, 3)"])
+            return f"({items})[{self.bound()}:{self.bound()}{step}]"
         if kind == 5:
             return f"{self.pick(['l', 'ls', 'el', '[1]'])} + {self.pick(['l', 'p', '[none]', 'ls * 2'])}"
         if kind == 6:
@@ -205,7 +217,8 @@ class Grower:
         if kind < 9:
             return f"(({self.expr(depth - 1)}) is {self.pick(['', '', 'not '])}{self.pick(SAFE_TESTS)})"
         if kind == 9:
-            return f"{self.number(0)} {self.pick(COMPARISONS)} {self.number(0)} {self.pick(COMPARISONS)} {self.number(0)}"
+            first, second = self.pick(COMPARISONS), self.pick(COMPARISONS)
+            return f"{self.number(0)} {first} {self.number(0)} {second} {self.number(0)}"
         return f"{self.truth(depth - 1)} {self.pick(['and', 'or'])} {self.truth(depth - 1)}"
 
     def mapping(self, depth):
@@ -238,7 +251,8 @@ class Grower:
         if kind == 13:
             return f"({self.atom(depth)}).{self.pick(ATTRIBUTES)}|{self.pick(FILTERS)}"
         return self.pick(["namespace(v=1)", "dict(a=1)", "joiner(',')()", "cycler(1, 2).next()", "ns.v", "ns.w", "ns",
-                          "dict([(1, 2)])", "caller()", "varargs", "kwargs", "raise_exception('no')", "2 ** 3 ** 2"])
+                          "dict([(1, 2)])", "s.__class__", "l.__class__.x", "caller()", "varargs", "kwargs",
+                          "raise_exception('no')", "2 ** 3 ** 2"])
 
     # ---- statements
 
@@ -281,10 +295,10 @@ class Grower:
     def for_loop(self, depth):
         if self.chance(0.12):
             inner = self.tag("if v.kids") + "({{ loop(v.kids) }})" + self.tag("endif")
-            return (self.tag("for v in tree recursive") + self.print(1) + "{{ v.v }}" + inner + self.loop_body(depth - 2, 2) +
-                    self.tag("endfor"))
-        walked = self.pick(["l", "ls", "m", "d", "d.items()", "p", "s", "range(3)", "el", "missing", "m[::-1]", "n", "u",
-                            "l|map('string')", "ed", self.sequence(1)])
+            return (self.tag("for v in tree recursive") + self.print(1) + "{{ v.v }}" + inner +
+                    self.loop_body(depth - 2, 2) + self.tag("endfor"))
+        walked = self.pick(["l", "ls", "m", "d", "d.items()", "p", "s", "range(3)", "el", "missing", "m[::-1]", "n",
+                            "u", "l|map('string')", "ed", self.sequence(1)])
         target = self.pair() if walked in ("p", "d.items()") and self.chance(0.8) else self.target()
         test = f" if {self.truth(2)}" if self.chance(0.3) else ""
         other = self.tag("else") + self.body(depth - 1) if self.chance(0.3) else ""
@@ -312,7 +326,8 @@ class Grower:
         if kind < 17:
             value = self.expr(2)
             if self.chance(0.15):
-                return self.tag(f"set {self.pick(['v, w', 'ns.v, w', '(y, q)', 'v', 's, v'])} = {value}, {self.expr(1)}")
+                target = self.pick(["v, w", "ns.v, w", "(y, q)", "v", "s, v"])
+                return self.tag(f"set {target} = {value}, {self.expr(1)}")
             return self.tag(f"set {self.pick([self.target(), self.target(), 'ns.v', 'ns.w'])} = {value}")
         if kind == 17:
             filters = self.pick(["", "", f" | {self.pick(STRING_FILTERS)}"])
@@ -330,7 +345,7 @@ class Grower:
         if kind == 20:
             return self.tag(f"filter {self.pick(STRING_FILTERS)}") + self.body(depth - 1) + self.tag("endfilter")
         if kind == 21:
-            given = self.pick([f"v = {self.expr(1)}", f"v = 1, w = {self.expr(1)}", f"w, y = {self.expr(1)}, 2" if self.chance(0.2) else "w = 3", ""])
+            given = self.pick([f"v = {self.expr(1)}", f"v = 1, w = {self.expr(1)}", "w = 3", ""])
             return self.tag(f"with {given}") + self.body(depth - 1) + self.tag("endwith")
         if kind == 22 and self.in_loop:
             jump = self.tag(self.pick(["break", "continue"]))
@@ -352,7 +367,8 @@ def damaged(template, seed):
     r = random.Random(seed)
     for _ in range(r.randrange(1, 3)):
         at = r.randrange(len(template) + 1)
-        template = template[:at] + r.choice(["", "%", "}", "{", "'", "(", "]", " ", "-", "|", ".", ","]) + template[at + r.randrange(2):]
+        template = template[:at] + r.choice(["", "%", "}", "{", "'", "(", "]", " ", "-", "|", ".",
+                                             ","]) + template[at + r.randrange(2):]
     return template
 
 

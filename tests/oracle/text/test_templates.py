@@ -12,18 +12,22 @@ if not os.environ.get("QUERN_ORACLE_BIN"):
 
 import conversations  # noqa: E402
 import jinja_env  # noqa: E402
+import random_scopes  # noqa: E402
 import random_templates  # noqa: E402
 
-RANDOM_TEMPLATES = 6000  # each with a seed of its own, so that a difference can be looked at again
+RANDOM_TEMPLATES = 4000  # each with a seed of its own, so that a difference can be looked at again
 FILES = sorted((jinja_env.SHARED / "data/templates").glob("*.jinja"))
 
 # Templates that need no shared data: each is a habit of real ones.
 OWN = {
-    "chatml": "{% for m in messages %}{{ '<|im_start|>' + m.role + '\n' + m.content + '<|im_end|>' + '\n' }}{% endfor %}"
+    "chatml": "{% for m in messages %}{{ '<|im_start|>' + m.role + '\n' + m.content + '<|im_end|>' + '\n' }}"
+              "{% endfor %}"
               "{% if add_generation_prompt %}{{ '<|im_start|>assistant\n' }}{% endif %}",
-    "reversed": "{%- for m in messages[::-1] -%}\n{{ loop.revindex0 }}{{ m['role'][:3] }}{{ m.content.split('e')[-1] }}\n"
+    "reversed": "{%- for m in messages[::-1] -%}\n{{ loop.revindex0 }}{{ m['role'][:3] }}"
+                "{{ m.content.split('e')[-1] }}\n"
                 "{%- endfor %}",
-    "namespace": "{%- set ns = namespace(found=false, n=0) %}\n{%- for m in messages %}\n    {%- if m.role == 'user' %}\n"
+    "namespace": "{%- set ns = namespace(found=false, n=0) %}\n{%- for m in messages %}\n"
+                 "    {%- if m.role == 'user' %}\n"
                  "        {%- set ns.found = true %}{% set ns.n = ns.n + 1 %}\n    {%- endif %}\n{%- endfor %}\n"
                  "{{- ns.found ~ ns.n }}",
     "macro": "{% macro show(m, tail='') %}[{{ m.role|upper }}: {{ caller() if caller else m.content|trim }}]{{ tail }}"
@@ -33,7 +37,8 @@ OWN = {
              "{% for k, v in t.function.parameters.properties.items() %}{{ k }}={{ v.type }}{{ ',' if not loop.last }}"
              "{% endfor %}{% endfor %}{% endif %}",
     "raises": "{% if messages[0].role != 'user' %}{{ raise_exception('no user: ' ~ messages[0].role) }}{% endif %}ok",
-    "generation": "{% for m in messages %}{% if m.role == 'assistant' %}{% generation %}{{ m.content }}{% endgeneration %}"
+    "generation": "{% for m in messages %}{% if m.role == 'assistant' %}{% generation %}{{ m.content }}"
+                  "{% endgeneration %}"
                   "{% else %}{{ m.content }}{% endif %}{% endfor %}",
     "date": "{{ strftime_now('%d %B %Y %H:%M:%S %j %A %y') }}{{ date_string | default('none') }}",
 }
@@ -63,19 +68,24 @@ def test_own(ours, name):
     assert compare(ours, OWN[name]) > 0
 
 
-@pytest.mark.parametrize("path", FILES or [pytest.param(None, marks=pytest.mark.skip("no shared data: data/templates"))],
-                         ids=lambda p: p.stem if p else "none")
+NO_FILES = [pytest.param(None, marks=pytest.mark.skip("no shared data: data/templates"))]
+
+
+@pytest.mark.parametrize("path", FILES or NO_FILES, ids=lambda p: p.stem if p else "none")
 def test_shared(ours, path):
     compare(ours, path.read_text())
 
 
-def test_random(ours):
+@pytest.mark.parametrize("grow, variables", [(random_templates.template, random_templates.VARIABLES),
+                                             (random_scopes.scoping, random_scopes.Scoping.VARIABLES)],
+                         ids=["language", "scopes"])
+def test_random(ours, grow, variables):
     differences, texts = [], 0
     for seed in range(RANDOM_TEMPLATES):
-        template = random_templates.template(seed)
-        expected = jinja_env.theirs(template, random_templates.VARIABLES)
+        template = grow(seed)
+        expected = jinja_env.theirs(template, variables)
         texts += expected[0] == "text"
-        found = jinja_env.difference(expected, ours.render(template, random_templates.VARIABLES))
+        found = jinja_env.difference(expected, ours.render(template, variables))
         if found:
             differences.append(f"seed {seed}: {template!r}\n{found}")
     assert not differences, f"{len(differences)} differ, the first ones:\n" + "\n\n".join(differences[:5])
