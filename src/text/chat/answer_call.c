@@ -20,7 +20,7 @@ void qn_answer_keep(qn_answer *a, qn_str text)
     qn_buf_add(&a->raw, text.data, text.len);
     if (a->raw.status == QN_EFULL) {
         /* Longer than any call that begins with its name: it is content, and so is the byte that did not fit. */
-        qn_buf_clear(&a->raw);
+        a->raw.status = QN_OK;
         qn_answer_reject(a);
         qn_answer_say(a, QN_PART_CONTENT, text.data, text.len);
     } else if (a->raw.status != QN_OK) {

@@ -241,6 +241,34 @@ static void messages_with_headers(void **state)
     CHECK(small_headers, "<go>user<say>x<end><go>bot<ch>inner<say>", inside);
 }
 
+/* Arguments that come before the name wait for it, but not for ever: then all of it is content. */
+static void what_is_too_long_is_content(void **state)
+{
+    (void)state;
+    static const char head[] = "<call>{\"arguments\": {\"s\": \"", tail[] = "\"}, \"name\": \"look\"}</call>";
+    qn_dialect *d = small_dialect(small_objects);
+    qn_answer_options o = {.prompt = QN_STR("<bot>")};
+    for (size_t n = 1000; n <= 300000; n += 299000) {
+        size_t len = sizeof(head) - 1 + n + sizeof(tail) - 1;
+        char *answer = malloc(len + 1);
+        assert_non_null(answer);
+        memcpy(answer, head, sizeof(head) - 1);
+        memset(answer + sizeof(head) - 1, 'x', n);
+        memcpy(answer + sizeof(head) - 1 + n, tail, sizeof(tail));
+        bool cut;
+        qn_buf heard = small_read(d, &o, answer, 0, &cut);
+        if (n < 2000) {
+            assert_memory_equal(heard.data, "F(look)A({\"s\": \"xxx", 19);
+        } else {
+            assert_int_equal(heard.len, len + 3);
+            assert_memory_equal(heard.data + 2, answer, len);
+        }
+        qn_buf_free(&heard);
+        free(answer);
+    }
+    qn_dialect_close(d);
+}
+
 static qn_status refuse(void *ctx, qn_part part, uint32_t i_call, qn_str text)
 {
     (void)part;
@@ -341,6 +369,7 @@ int main(void)
         cmocka_unit_test(templates_that_show_no_calls),
         cmocka_unit_test(messages_with_headers),
         cmocka_unit_test(a_listener_may_stop_it),
+        cmocka_unit_test(what_is_too_long_is_content),
         cmocka_unit_test(parts_are_cut_between_characters),
         cmocka_unit_test(without_memory),
     };
