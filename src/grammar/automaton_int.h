@@ -1,0 +1,26 @@
+/* A compiled grammar: nodes for its rules' bodies, from which the states of the automaton are made as texts need them.
+ * Immutable once made; what works with it has a pool of its own that starts as a copy.
+ * SPDX-License-Identifier: MIT */
+#ifndef QN_GRAMMAR_AUTOMATON_INT_H
+#define QN_GRAMMAR_AUTOMATON_INT_H
+
+#include "grammar/regular_int.h"
+
+typedef struct qn_automaton {
+    qn_rx_pool rx;
+    uint32_t root;       /* rule */
+    qn_rx_vec specials;  /* qn_span: the spellings of special tokens, in rx.text */
+} qn_automaton;
+
+/* Contract as for qn_grammar_open(). */
+qn_status qn_automaton_open(const qn_gx_builder *b, qn_budget *budget, qn_automaton *out, qn_error *err);
+void qn_automaton_close(qn_automaton *a);
+
+/* automaton_check.c: for each rule of b, the bytes of its shortest text (UINT32_MAX: it matches nothing); known[i] is
+ * the node of an expression i that was made already, NEVER when it was not and has_known[i] is unset. */
+qn_status qn_rules_measure(const qn_gx_builder *b, const qn_rx_pool *rx, const bool *has_known, const qn_rx *known,
+                           qn_budget *budget, uint32_t *min_len, qn_error *err);
+/* QN_EFORMAT: a rule begins with itself; name(ctx, rule) names it. */
+qn_status qn_rules_check_left(qn_rx_pool *rx, const qn_gx_builder *b, qn_error *err);
+
+#endif

@@ -1,0 +1,43 @@
+/* Masks: which tokens a configuration allows, put together from results: what a walk of the vocabulary found.
+ * SPDX-License-Identifier: MIT */
+#ifndef QN_GRAMMAR_MASK_INT_H
+#define QN_GRAMMAR_MASK_INT_H
+
+#include "grammar/matcher_int.h"
+
+typedef enum qn_walk_kind {
+    QN_WALK_CONFIG, /* all tokens, from configuration a */
+    QN_WALK_LOOP,   /* all tokens, from frame a, between two rounds of a loop; b: its frames are all that can follow */
+    QN_WALK_ON,     /* the tokens behind the exits of result a, from configuration b */
+} qn_walk_kind;
+
+struct qn_result {
+    uint32_t kind, a, b;
+    uint32_t i_trie;        /* where exits are: 0 the whole vocabulary, else slice i_trie - 1's rest */
+    uint32_t slice, level;  /* this mask of slice - 1 belongs to it; 0: none */
+    uint32_t n_ids, n_exits;
+    bool is_dense;    /* the ids are a mask */
+    uint32_t items[]; /* ids (or a mask), then exits: nodes behind which the text goes on below the bottom */
+};
+
+static inline const qn_trie *qn_result_trie(const qn_grammar_vocab *v, uint32_t i_trie)
+{
+    return i_trie == 0 ? &v->all : &v->slices[i_trie - 1].rest;
+}
+
+/* mask.c: sets the bits of all tokens that may come next. */
+qn_status qn_mask_fill(qn_engine *e, uint32_t config, uint64_t *bits);
+
+/* mask_walk.c: collects ids and exits in e->ids and e->exits. */
+void qn_walk_begin(qn_engine *e);
+/* Nodes [begin, end) of a trie, siblings and what is below them, from a configuration. */
+void qn_walk(qn_engine *e, const qn_trie *t, uint32_t begin, uint32_t end, uint32_t config);
+void qn_walk_root(qn_engine *e, const qn_trie *t, uint32_t config);
+void qn_walk_loop(qn_engine *e, const qn_trie *t, uint32_t begin, uint32_t end, uint32_t frame);
+
+/* mask_loop.c: the largest slice whose characters are all rounds of a loop, + 1; 0: none. */
+uint32_t qn_loop_slice(qn_engine *e, uint32_t i_loop);
+/* The states behind each byte, of a loop's state; NULL after a failure. */
+const uint32_t *qn_loop_row(qn_engine *e, uint32_t state);
+
+#endif

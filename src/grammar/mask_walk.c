@@ -1,0 +1,173 @@
+/* Walks of the vocabulary's tree: by configurations, and, within a loop over characters, by the loop's own states with
+ * its counters beside them, so that nothing has to be made for each count.
+ * SPDX-License-Identifier: MIT */
+#include "grammar/mask_int.h"
+
+#define MAX_FOUND (1u << 26)
+
+void qn_walk_begin(qn_engine *e) { e->ids.n = e->exits.n = 0; }
+
+static void add_number(qn_engine *e, qn_rx_vec *v, uint32_t number)
+{
+    if (v->n < v->cap || qn_vec_room(e->budget, &e->status, v, 1, MAX_FOUND, sizeof(number))) {
+        ((uint32_t *)v->items)[v->n++] = number;
+    }
+}
+
+static inline void add_tokens(qn_engine *e, const qn_trie_node *n)
+{
+    if (n->token >= 0) {
+        add_number(e, &e->ids, (uint32_t)n->token);
+        for (int32_t id = n->token; n->has_more && (id = e->vocab->same[id]) >= 0;) {
+            add_number(e, &e->ids, (uint32_t)id);
+        }
+    }
+}
+
+/* The frame of a configuration that is within a loop and nothing else; 0: it is not. */
+static uint32_t only_loop(const qn_engine *e, uint32_t config)
+{
+    const qn_config *c = qn_config_at(e, config);
+    if (c->n != 1) {
+        return 0;
+    }
+    uint32_t f = qn_config_frames(e, config)[0];
+    return qn_rx_at(&e->rx, qn_frame_at(e, f)->state)->kind == QN_RX_K_LOOP ? f : 0;
+}
+
+void qn_walk(qn_engine *e, const qn_trie *t, uint32_t begin, uint32_t end, uint32_t config)
+{
+    if (begin >= end || e->status != QN_OK) {
+        return;
+    }
+    uint32_t loop = only_loop(e, config);
+    if (loop != 0) {
+        qn_walk_loop(e, t, begin, end, loop);
+        return;
+    }
+    const qn_trie_node *nodes = t->nodes;
+    uint32_t base = nodes[begin].depth - 1u;
+    e->walk_configs[base] = config;
+    e->walk_rows[base] = qn_config_row(e, config);
+    for (uint32_t i = begin; i < end;) {
+        const qn_trie_node *n = &nodes[i];
+        uint32_t *row = e->walk_rows[n->depth - 1];
+        uint32_t to = row == NULL ? QN_NO_CONFIG : row[n->byte];
+        if (to == QN_NO_CONFIG) {
+            to = qn_config_next(e, e->walk_configs[n->depth - 1], n->byte);
+            if (e->status != QN_OK) {
+                return;
+            }
+        }
+        if (to == QN_DEAD) {
+            i = n->next;
+            continue;
+        }
+        add_tokens(e, n);
+        if (n->next == i + 1) {
+            i++;
+            continue;
+        }
+        const qn_config *c = qn_config_at(e, to);
+        if (c->may_end) {
+            add_number(e, &e->exits, i);
+        }
+        if (c->n == 0) {
+            i = n->next;
+            continue;
+        }
+        if (c->n == 1 && (loop = only_loop(e, to)) != 0) {
+            qn_walk_loop(e, t, i + 1, n->next, loop);
+            i = n->next;
+            continue;
+        }
+        e->walk_configs[n->depth] = to;
+        e->walk_rows[n->depth] = qn_config_row(e, to);
+        i++;
+    }
+}
+
+void qn_walk_root(qn_engine *e, const qn_trie *t, uint32_t config)
+{
+    uint64_t first[4];
+    qn_config_first(e, config, first);
+    for (uint32_t w = 0; w < 4; w++) {
+        for (uint64_t left = first[w]; left != 0; left &= left - 1) {
+            uint32_t child = t->child[w * 64 + (uint32_t)__builtin_ctzll(left)];
+            if (child != 0) {
+                qn_walk(e, t, child - 1, t->nodes[child - 1].next, config);
+            }
+        }
+    }
+}
+
+/* What follows the loop takes node i, whose parent was left between two rounds. */
+static void walk_behind(qn_engine *e, const qn_trie *t, uint32_t i, uint32_t behind)
+{
+    const qn_trie_node *n = &t->nodes[i];
+    uint32_t to = qn_config_next(e, behind, n->byte);
+    if (to == QN_DEAD) {
+        return;
+    }
+    add_tokens(e, n);
+    if (n->next != i + 1) {
+        if (qn_config_at(e, to)->may_end) {
+            add_number(e, &e->exits, i);
+        }
+        if (qn_config_at(e, to)->n != 0) {
+            qn_walk(e, t, i + 1, n->next, to);
+        }
+    }
+}
+
+void qn_walk_loop(qn_engine *e, const qn_trie *t, uint32_t begin, uint32_t end, uint32_t frame)
+{
+    qn_frame f = *qn_frame_at(e, frame);
+    uint32_t start = qn_rx_loops(&e->rx)[qn_rx_at(&e->rx, f.state)->a].start;
+    uint32_t behind = QN_DEAD;
+    const uint32_t *behind_row = NULL;
+    if (f.parent != 0) {
+        qn_frame below = *qn_frame_at(e, f.parent);
+        behind = qn_config_enter(e, below.state, below.lo, below.hi, below.parent, true);
+        behind_row = behind == QN_DEAD ? NULL : qn_config_row(e, behind);
+    }
+    if (begin >= end || e->status != QN_OK) {
+        return;
+    }
+    bool exits_here = f.parent == 0 || qn_config_at(e, behind)->may_end;
+    const qn_trie_node *nodes = t->nodes;
+    uint32_t base = nodes[begin].depth - 1u;
+    uint32_t *states = e->walk_states, *los = e->walk_lo, *his = e->walk_hi;
+    states[base] = f.state;
+    los[base] = f.lo;
+    his[base] = f.hi;
+    for (uint32_t i = begin; i < end && e->status == QN_OK;) {
+        const qn_trie_node *n = &nodes[i];
+        uint32_t d = n->depth - 1u, state = states[d], lo = los[d], hi = his[d], to = QN_RX_NEVER;
+        if (state != start || hi != 0) {
+            const uint32_t *row = qn_loop_row(e, state);
+            to = row == NULL ? QN_RX_NEVER : row[n->byte];
+        }
+        bool is_through = state == start && lo == 0 && d > base;
+        if (is_through && behind != QN_DEAD && (behind_row == NULL || behind_row[n->byte] != QN_DEAD)) {
+            walk_behind(e, t, i, behind);
+        }
+        if (to == QN_RX_NEVER) {
+            i = n->next;
+            continue;
+        }
+        if (to == start) {
+            lo -= lo != 0;
+            hi -= hi != QN_GX_NO_MAX;
+        }
+        add_tokens(e, n);
+        if (exits_here && to == start && lo == 0 && n->next != i + 1) {
+            add_number(e, &e->exits, i);
+        }
+        states[d + 1] = to;
+        los[d + 1] = lo;
+        his[d + 1] = hi;
+        i++;
+    }
+    e->status = e->status != QN_OK ? e->status : e->rx.status;
+}

@@ -1,0 +1,311 @@
+/* Frames and configurations: made once each, and stepped by a byte.
+ * SPDX-License-Identifier: MIT */
+#include "grammar/matcher_int.h"
+
+#include <stdlib.h>
+
+#define MAX_CONFIGS (1u << 22)
+#define MAX_SETS (1u << 25)
+
+static uint32_t mix(uint32_t h, uint32_t v)
+{
+    h = (h ^ v) * 0x9e3779b1u;
+    return h ^ h >> 15;
+}
+
+static uint32_t hash_frame(const qn_frame *f) { return mix(mix(mix(mix(7, f->state), f->lo), f->hi), f->parent); }
+
+static uint32_t hash_set(const uint32_t *frames, uint32_t n, bool may_end)
+{
+    uint32_t h = may_end ? 3 : 5;
+    for (uint32_t i = 0; i < n; i++) {
+        h = mix(h, frames[i]);
+    }
+    return h;
+}
+
+static uint32_t hash_of(const qn_engine *e, const qn_table *t, uint32_t i)
+{
+    if (t == &e->frame_table) {
+        return hash_frame(qn_frame_at(e, i));
+    }
+    const qn_config *c = qn_config_at(e, i);
+    return hash_set(qn_config_frames(e, i), c->n, c->may_end);
+}
+
+/* Room in t for one more than the n that it holds. */
+static bool table_room(qn_engine *e, qn_table *t, uint32_t n)
+{
+    if ((n + 1) * 2 <= t->n_slots) {
+        return true;
+    }
+    uint32_t n_slots = t->n_slots == 0 ? 256 : t->n_slots * 2;
+    uint32_t *slots = qn_zalloc_array(e->budget, QN_RX_OWNER, n_slots, sizeof(*slots));
+    if (slots == NULL) {
+        e->status = qn_alloc_failure(e->budget, (uint64_t)n_slots * sizeof(*slots));
+        return false;
+    }
+    for (uint32_t i = 0; i < n; i++) {
+        uint32_t s = hash_of(e, t, i) & (n_slots - 1);
+        while (slots[s] != 0) {
+            s = (s + 1) & (n_slots - 1);
+        }
+        slots[s] = i + 1;
+    }
+    qn_free(t->slots);
+    *t = (qn_table){slots, n_slots};
+    return true;
+}
+
+/* Bytes that are needed from a state of a frame to its end. */
+static uint64_t own_min_left(const qn_engine *e, uint32_t state, uint32_t lo)
+{
+    const qn_rx_node *x = qn_rx_at(&e->rx, state);
+    if (x->kind == QN_RX_K_GLOOP) {
+        return (uint64_t)lo * qn_rx_rules(&e->rx)[x->a].min_len;
+    }
+    if (x->kind != QN_RX_K_LOOP) {
+        return x->min_len;
+    }
+    uint64_t round = qn_rx_at(&e->rx, qn_rx_loops(&e->rx)[x->a].round)->min_len;
+    return x->b != 0 ? lo * round : x->min_len + (lo == 0 ? 0 : lo - 1) * round;
+}
+
+uint32_t qn_frame_make(qn_engine *e, uint32_t state, uint32_t lo, uint32_t hi, uint32_t parent)
+{
+    if (e->status != QN_OK || !table_room(e, &e->frame_table, e->frames.n)) {
+        return 0;
+    }
+    qn_frame f = {state, lo, hi, parent, 0, 0};
+    uint32_t s = hash_frame(&f) & (e->frame_table.n_slots - 1);
+    for (; e->frame_table.slots[s] != 0; s = (s + 1) & (e->frame_table.n_slots - 1)) {
+        const qn_frame *held = qn_frame_at(e, e->frame_table.slots[s] - 1);
+        if (held->state == state && held->lo == lo && held->hi == hi && held->parent == parent) {
+            return e->frame_table.slots[s] - 1;
+        }
+    }
+    const qn_frame *below = qn_frame_at(e, parent);
+    f.depth = below->depth + 1;
+    uint64_t own = own_min_left(e, state, lo);
+    f.min_left = own > UINT64_MAX - below->min_left ? UINT64_MAX : own + below->min_left;
+    if (f.depth > QN_MAX_STACK_DEPTH) {
+        e->status = QN_EFULL;
+        return 0;
+    }
+    if (!qn_vec_add(e->budget, &e->status, &e->frames, &f, QN_MAX_FRAMES, sizeof(f))) {
+        return 0;
+    }
+    e->frame_table.slots[s] = e->frames.n;
+    return e->frames.n - 1;
+}
+
+static int by_number(const void *x, const void *y)
+{
+    uint32_t a = *(const uint32_t *)x, b = *(const uint32_t *)y;
+    return a < b ? -1 : a > b;
+}
+
+uint32_t qn_config_make(qn_engine *e, uint32_t *frames, uint32_t n, bool may_end)
+{
+    if (n > 1) {
+        qsort(frames, n, sizeof(*frames), by_number);
+        uint32_t n_kept = 1;
+        for (uint32_t i = 1; i < n; i++) {
+            if (frames[i] != frames[n_kept - 1]) {
+                frames[n_kept++] = frames[i];
+            }
+        }
+        n = n_kept;
+    }
+    if (n > QN_MAX_STACKS) {
+        e->status = e->status != QN_OK ? e->status : QN_EFULL;
+    }
+    if (e->status != QN_OK || !table_room(e, &e->config_table, e->configs.n)) {
+        return QN_DEAD;
+    }
+    uint32_t s = hash_set(frames, n, may_end) & (e->config_table.n_slots - 1);
+    for (; e->config_table.slots[s] != 0; s = (s + 1) & (e->config_table.n_slots - 1)) {
+        uint32_t i = e->config_table.slots[s] - 1;
+        const qn_config *held = qn_config_at(e, i);
+        if (held->n == n && held->may_end == may_end &&
+            (n == 0 || memcmp(qn_config_frames(e, i), frames, n * sizeof(*frames)) == 0)) {
+            return i;
+        }
+    }
+    qn_config c = {e->sets.n, n, 0, may_end};
+    if (!qn_vec_room(e->budget, &e->status, &e->sets, n, MAX_SETS, sizeof(*frames)) ||
+        !qn_vec_add(e->budget, &e->status, &e->configs, &c, MAX_CONFIGS, sizeof(c))) {
+        return QN_DEAD;
+    }
+    if (n != 0) {
+        memcpy((uint32_t *)e->sets.items + e->sets.n, frames, n * sizeof(*frames));
+        e->sets.n += n;
+    }
+    e->config_table.slots[s] = e->configs.n;
+    return e->configs.n - 1;
+}
+
+/* ---- steps ---- */
+
+static void begin_step(qn_engine *e)
+{
+    e->steps.n = e->out.n = 0;
+    e->out_end = false;
+}
+
+static void add_item(qn_engine *e, uint32_t state, uint32_t lo, uint32_t hi, uint32_t parent, bool pops)
+{
+    qn_clip(e, &lo, &hi);
+    const qn_frame_item *held = e->steps.items;
+    for (uint32_t i = 0; i < e->steps.n; i++) {
+        if (held[i].state == state && held[i].parent == parent && held[i].lo == lo && held[i].hi == hi &&
+            held[i].pops >= pops) {
+            return;
+        }
+    }
+    qn_frame_item item = {state, lo, hi, parent, pops};
+    qn_vec_add(e->budget, &e->status, &e->steps, &item, QN_MAX_STEPS, sizeof(item));
+    e->work += 1 + e->steps.n / 16;
+}
+
+/* Calls of a state: each callee lies on a frame that holds what remains; none where nothing remains. */
+static void add_calls(qn_engine *e, qn_rx_head h, uint32_t parent)
+{
+    for (uint32_t i = 0; i < h.n_calls && e->status == QN_OK; i++) {
+        qn_rx_call c = qn_rx_calls(&e->rx)[h.first_call + i];
+        const qn_rx_node *call = qn_rx_at(&e->rx, c.call);
+        bool is_rule = call->kind == QN_RX_K_CALL;
+        uint32_t start = is_rule ? qn_rx_rules(&e->rx)[call->a].start : call->a;
+        uint32_t lo = is_rule ? 0 : call->b, hi = is_rule ? 0 : call->c;
+        uint32_t below = c.rest == QN_RX_EPS ? parent : qn_frame_make(e, c.rest, 0, 0, parent);
+        add_item(e, start, lo, hi, below, false);
+    }
+}
+
+static void run_item(qn_engine *e, qn_frame_item it)
+{
+    const qn_rx_node *x = qn_rx_at(&e->rx, it.state);
+    bool is_null = x->is_null;
+    if (x->kind == QN_RX_K_GLOOP) {
+        qn_rx_rule body = qn_rx_rules(&e->rx)[x->a];
+        is_null = it.lo == 0 || body.min_len == 0;
+        if (it.hi != 0) {
+            uint32_t below = it.hi == 1 ? it.parent
+                                        : qn_frame_make(e, it.state, it.lo == 0 ? 0 : it.lo - 1,
+                                                        it.hi == QN_GX_NO_MAX ? it.hi : it.hi - 1, it.parent);
+            add_item(e, body.start, 0, 0, below, false);
+        }
+    } else {
+        bool is_between = x->kind == QN_RX_K_LOOP && x->b != 0;
+        is_null = is_between ? it.lo == 0 : is_null;
+        qn_rx_head h = qn_rx_head_of(&e->rx, it.state);
+        if (h.n_runs != 0 && !(is_between && it.hi == 0)) {
+            uint32_t f = qn_frame_make(e, it.state, it.lo, it.hi, it.parent);
+            qn_vec_add(e->budget, &e->status, &e->out, &f, QN_MAX_STEPS, sizeof(f));
+        }
+        add_calls(e, h, it.parent);
+    }
+    if (it.pops && is_null) {
+        if (it.parent == 0) {
+            e->out_end = true;
+        } else {
+            qn_frame below = *qn_frame_at(e, it.parent);
+            add_item(e, below.state, below.lo, below.hi, below.parent, true);
+        }
+    }
+}
+
+static uint32_t finish_step(qn_engine *e)
+{
+    for (uint32_t i = 0; i < e->steps.n && e->status == QN_OK; i++) {
+        run_item(e, ((qn_frame_item *)e->steps.items)[i]);
+    }
+    e->status = e->status != QN_OK ? e->status : e->rx.status != QN_OK ? e->rx.status : e->work > QN_MAX_WORK ? QN_EFULL
+                                                                                                              : QN_OK;
+    return e->status != QN_OK ? QN_DEAD : qn_config_make(e, e->out.items, e->out.n, e->out_end);
+}
+
+uint32_t qn_config_enter(qn_engine *e, uint32_t state, uint32_t lo, uint32_t hi, uint32_t parent, bool pops)
+{
+    begin_step(e);
+    add_item(e, state, lo, hi, parent, pops);
+    return finish_step(e);
+}
+
+uint32_t qn_config_step(qn_engine *e, uint32_t config, uint32_t symbol)
+{
+    begin_step(e);
+    uint32_t n = qn_config_at(e, config)->n;
+    for (uint32_t i = 0; i < n && e->status == QN_OK; i++) {
+        qn_frame f = *qn_frame_at(e, qn_config_frames(e, config)[i]);
+        uint32_t to = qn_rx_step(&e->rx, f.state, symbol);
+        e->work++;
+        if (to == QN_RX_NEVER) {
+            continue;
+        }
+        const qn_rx_node *x = qn_rx_at(&e->rx, to);
+        if (x->kind == QN_RX_K_LOOP && x->b != 0) { /* a round is through */
+            f.lo -= f.lo != 0;
+            f.hi -= f.hi != QN_GX_NO_MAX;
+        }
+        add_item(e, to, f.lo, f.hi, f.parent, true);
+    }
+    return finish_step(e);
+}
+
+uint32_t *qn_config_row(qn_engine *e, uint32_t config)
+{
+    qn_config *c = qn_config_at(e, config);
+    if (c->row != 0) {
+        return e->chunks[(c->row - 1) / QN_ROWS_A_CHUNK] + (c->row - 1) % QN_ROWS_A_CHUNK * 256;
+    }
+    if (e->n_rows >= QN_MAX_ROWS) {
+        return NULL;
+    }
+    if (e->n_rows == e->n_chunks * QN_ROWS_A_CHUNK) {
+        uint32_t *chunk = qn_alloc(e->budget, QN_RX_OWNER, QN_ROWS_A_CHUNK * 256 * sizeof(*chunk));
+        if (chunk == NULL) {
+            e->status = qn_alloc_failure(e->budget, QN_ROWS_A_CHUNK * 256 * sizeof(*chunk));
+            return NULL;
+        }
+        e->chunks[e->n_chunks++] = chunk;
+    }
+    uint32_t *row = e->chunks[e->n_rows / QN_ROWS_A_CHUNK] + e->n_rows % QN_ROWS_A_CHUNK * 256;
+    c->row = ++e->n_rows;
+    uint64_t first[4];
+    qn_config_first(e, config, first);
+    for (uint32_t i = 0; i < 256; i++) {
+        row[i] = (first[i / 64] >> (i % 64) & 1) != 0 ? QN_NO_CONFIG : QN_DEAD;
+    }
+    return row;
+}
+
+uint32_t qn_config_next(qn_engine *e, uint32_t config, uint8_t byte)
+{
+    uint32_t *row = qn_config_row(e, config);
+    if (row == NULL) {
+        return e->status != QN_OK ? QN_DEAD : qn_config_step(e, config, byte);
+    }
+    if (row[byte] == QN_NO_CONFIG) {
+        uint32_t to = qn_config_step(e, config, byte);
+        if (e->status != QN_OK) {
+            return QN_DEAD;
+        }
+        row[byte] = to;
+    }
+    return row[byte];
+}
+
+void qn_config_first(qn_engine *e, uint32_t config, uint64_t bytes[4])
+{
+    memset(bytes, 0, 4 * sizeof(*bytes));
+    for (uint32_t i = 0; i < qn_config_at(e, config)->n; i++) {
+        qn_rx_head h = qn_rx_head_of(&e->rx, qn_frame_at(e, qn_config_frames(e, config)[i])->state);
+        for (uint32_t k = 0; k < h.n_runs; k++) {
+            qn_rx_run r = qn_rx_runs(&e->rx)[h.first_run + k];
+            for (uint32_t c = r.lo; c <= r.hi && c < 256; c++) {
+                bytes[c / 64] |= (uint64_t)1 << (c % 64);
+            }
+        }
+    }
+}
