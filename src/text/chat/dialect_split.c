@@ -43,36 +43,53 @@ static void leave_out_reasoning(qn_dialect *d, qn_call_text *c)
     }
 }
 
+/* What stands before the first call of a turn without content. */
+static qn_str before_alone(const qn_dialect *d, const qn_turns *t, qn_str before)
+{
+    if (qn_cut_trim(t->lead).len > 0 && qn_cut_starts(before, t->lead)) {
+        return qn_cut_from(before, t->lead.len);
+    }
+    size_t at = d->has_reasoning ? qn_cut_find_last(before, d->think_close.core, before.len) : QN_NOWHERE;
+    return at == QN_NOWHERE ? before : qn_cut_from(before, at + d->think_close.core.len);
+}
+
 /* What stands before the first call, which begins at call_at: after the content if the template can show both. */
-static void find_before(const qn_dialect *d, qn_prober *p, const qn_turns *t, const qn_probe *how, qn_call_text *c,
+static void find_before(qn_dialect *d, qn_prober *p, const qn_turns *t, const qn_probe *how, qn_call_text *c,
                         size_t call_at)
 {
     c->before = qn_cut_between(c->turn, c->body, call_at);
     if (c->body > 0) {
         return;
     }
+    c->before = before_alone(d, t, c->before);
     qn_probe probe = *how;
     probe.content = QN_TEXT_CONTENT;
     qn_call_text with;
-    if (qn_show_calls(d, p, &probe, &with)) {
-        qn_str content = QN_STR(QN_PROBE_CONTENT);
-        size_t at = qn_cut_find_last(with.turn, content, with.name_at[0]);
-        size_t begin = with.name_at[0] - (c->name_at[0] - call_at);
-        if (at != QN_NOWHERE && c->name_at[0] - call_at <= with.name_at[0] && begin >= at + content.len) {
-            qn_str before = qn_cut_between(with.turn, at + content.len, begin), close = d->content_close.core;
-            at = qn_cut_find(before, close, 0);
-            c->before = at == QN_NOWHERE ? before : qn_cut_from(before, at + close.len);
+    qn_str content = QN_STR(QN_PROBE_CONTENT);
+    size_t to_name = c->name_at[0] - call_at;
+    if (!qn_show_calls(d, p, &probe, &with) || with.name_at[0] < to_name) {
+        return;
+    }
+    size_t begin = with.name_at[0] - to_name, at = qn_cut_find_last(with.turn, content, begin);
+    if (at == QN_NOWHERE) {
+        return;
+    }
+    qn_str before = qn_cut_between(with.turn, at + content.len, begin), alone = qn_cut_trim(c->before);
+    at = qn_cut_find(before, d->content_close.core, 0);
+    if (at != QN_NOWHERE) {
+        c->before = qn_cut_from(before, at + d->content_close.core.len);
+        return;
+    }
+    qn_mark both = qn_mark_of(before);
+    if (alone.len > 0 && alone.len < both.core.len && qn_cut_ends(both.core, alone)) {
+        /* More than what begins calls: it ends the content. */
+        qn_str more = qn_cut_to(before, both.before.len + both.core.len - alone.len);
+        if (qn_cut_trim(more).len > 0) {
+            d->content_close = qn_mark_of(more);
             return;
         }
     }
-    if (qn_cut_trim(t->lead).len > 0 && qn_cut_starts(c->before, t->lead)) {
-        c->before = qn_cut_from(c->before, t->lead.len);
-    } else if (d->has_reasoning) {
-        size_t at = qn_cut_find_last(c->before, d->think_close.core, c->before.len);
-        if (at != QN_NOWHERE) {
-            c->before = qn_cut_from(c->before, at + d->think_close.core.len);
-        }
-    }
+    c->before = before;
 }
 
 static size_t longest(size_t a, size_t b)

@@ -183,8 +183,26 @@ void qn_derive_turn(qn_dialect *d, qn_prober *p, qn_turns *t)
     }
 }
 
+/* </think> with more after it: that begins the content. */
+static void split_think_close(qn_dialect *d)
+{
+    char closer[QN_MARK_MAX];
+    qn_str token = qn_cut_first_token(d->think_open.core);
+    size_t len = token.len == 0 ? 0 : qn_cut_closer(token, closer);
+    qn_mark *close = &d->think_close;
+    if (len > 0 && len < close->core.len && qn_cut_starts(close->core, (qn_str){closer, len})) {
+        qn_mark rest = qn_mark_of(qn_cut_from(close->core, len));
+        d->content_open = (qn_mark){.core = rest.core, .after = close->after};
+        close->core.len = len;
+        close->after = rest.before;
+    }
+}
+
 void qn_derive_content_marks(qn_dialect *d, const qn_turns *t)
 {
+    if (d->has_reasoning) {
+        split_think_close(d);
+    }
     qn_str lead = t->lead;
     size_t at = d->has_reasoning ? qn_cut_find_last(lead, d->think_close.core, lead.len) : QN_NOWHERE;
     if (at != QN_NOWHERE) {

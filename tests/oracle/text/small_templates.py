@@ -71,4 +71,11 @@ SMALL = {
                           "{%- if loop.last %}{{ raise_exception('where are the results?') }}{% endif %}"),
     "typed_contents": HEAD.replace("{{ m.content }}<eot>", "{{ m.content[0].text }}<eot>", 1)
                       + "{%- for p in m.content %}{{ p.text }}{%- endfor %}<eot>" + TAIL,
+    "answer_marks": turn("{{ '\\n<call>' + f.name + '\\n' }}" + JSON + "{{ '\\n</call>' }}",
+                         content="{%- if m.content %}{{ '<answer>\\n' + m.content + '\\n</answer>' }}{% endif %}",
+                         reasoning="{{ '<think>\\n' + (m.reasoning_content or '') + '\\n</think>\\n' }}"),
+    "message_marks": HEAD.replace("<bot>", "") + "{%- if m.reasoning_content %}<bot><|think|>{{ m.reasoning_content }}<end>"
+                     "{% endif %}{%- if m.content %}<bot><|say|>{{ m.content }}<end>{% endif %}"
+                     "{%- if m.tool_calls %}<bot><|calls|>{% endif %}" + CALLS + "<|call|>{{ c.id }}<|name|>{{ f.name }}"
+                     "<|args|>" + JSON + "<|done|>{%- endfor %}{%- if m.tool_calls %}<|stop|>{% endif %}" + TAIL,
 }
