@@ -217,6 +217,9 @@ static qn_status encode(qn_encode_run *run, const char *text, size_t n, bool ope
     qn_status status = QN_OK;
     qn_buf_clear(&run->text);
     QN_TRY(qn_unigram_normalize(m, text, n, opens, run->closes, &run->text));
+    if (run->text.len == 0) {
+        return QN_OK; /* all of it was squeezed or mapped away */
+    }
     const char *s = run->text.data, *end = s + run->text.len;
     while (status == QN_OK && s < end) {
         const char *cut = s + 1;
