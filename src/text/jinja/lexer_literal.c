@@ -1,5 +1,6 @@
 /* Literals of templates: numbers and the escapes of strings, as Python reads them.
  * SPDX-License-Identifier: MIT */
+#include "base/os.h"
 #include "base/unicode.h"
 #include "text/jinja/node.h"
 
@@ -150,7 +151,7 @@ qn_status qn_lex_number(qn_lexer *l, qn_tok *out, size_t *len)
     }
     *len = end - l->pos;
     out->kind = QN_T_FLOAT;
-    out->value = qn_vfloat(strtod(text, NULL)); /* zeroed memory ends it */
+    out->value = qn_vfloat(qn_os_parse_f64(text)); /* zeroed memory ends it */
     return QN_OK;
 }
 

@@ -1,32 +1,13 @@
 /* Numbers as Python reads and compares them: integers of any size, exact comparison with floats.
  * SPDX-License-Identifier: MIT */
+#include "base/os.h"
 #include "text/jinja/value_int.h"
 
-#include <locale.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 /* ---- reading ---- */
-
-/* text: a number of ASCII digits. */
-static qn_status read_f64(qn_run *run, const char *text, double *out)
-{
-    const char *point = localeconv()->decimal_point, *at = strchr(text, '.');
-    if (at != NULL && strcmp(point, ".") != 0) {
-        size_t n = strlen(text), n_point = strlen(point), before = (size_t)(at - text);
-        char *copy = qn_run_alloc(run, n + n_point);
-        if (copy == NULL) {
-            return run->err->code;
-        }
-        memcpy(copy, text, before);
-        memcpy(copy + before, point, n_point);
-        memcpy(copy + before + n_point, at + 1, n - before);
-        text = copy;
-    }
-    *out = strtod(text, NULL);
-    return QN_OK;
-}
 
 /* text without spaces around it, digits of other scripts made ASCII, and underscores between digits taken out.
  * *is false: an underscore at a wrong place, or a character beyond ASCII that is no digit. */
@@ -190,7 +171,7 @@ qn_status qn_vparse_float(qn_run *run, qn_str text, bool *is, double *out)
     }
     *is = *is && *p == '\0';
     if (*is) {
-        return read_f64(run, whole, out);
+        *out = qn_os_parse_f64(whole);
     }
     return QN_OK;
 }
@@ -220,7 +201,7 @@ double qn_vas_f64(qn_value a)
     size_t n = a.u.s->n_bytes < sizeof(text) ? a.u.s->n_bytes : sizeof(text) - 1;
     memcpy(text, a.u.s->bytes, n);
     text[n] = '\0';
-    return strtod(text, NULL);
+    return qn_os_parse_f64(text);
 }
 
 static int sign_of(qn_value bigint)
