@@ -158,6 +158,20 @@ def shared(name, kind, **options):
     return in_file(texts.data("vocab", f"ggml-vocab-{name}.gguf"), "no shared data: vocab", kind, **options)
 
 
+def shared_sentencepiece(name):
+    """A vocabulary of the shared data with scores, as the SentencePiece model that it was."""
+    def make():
+        path = texts.data("vocab", f"ggml-vocab-{name}.gguf")
+        if path is None:
+            raise packages.Unavailable("no shared data: vocab")
+        made = vocab.read_gguf(path)
+        module = pytest.importorskip("sentencepiece")
+        processor = module.SentencePieceProcessor(model_proto=vocab.sentencepiece_model(made))
+        return Real(made, judges.SentencePiece(processor), path=path, parses=False, spellings=["<s>", "<unk>"],
+                    avoids=SPELLED_SPACE)
+    return make
+
+
 # docs/tokenizers.md: here a U+2581 in a text is not taken for a space.
 SPELLED_SPACE = ("\u2581",)
 # The longest run of blanks that is a piece: SentencePiece cuts longer ones from the left, merging ends elsewhere.
@@ -176,10 +190,12 @@ VOCABULARIES = {
     "falcon": shared("falcon", "falcon", avoids=published.unknown_punctuation),
     "command-r": shared("command-r", "starcoder", normalizer=NFC()),
     "deepseek-coder": shared("deepseek-coder", "deepseek-coder"),
+    "llama2": shared_sentencepiece("llama-spm"),
     "smollm2": in_file(packages.default_model(), "no default model; scripts/fetch-default-model gets it", "starcoder"),
 }
 if FULL:
     VOCABULARIES.update({
+        "phi-3": shared_sentencepiece("phi-3"),
         "mpt": shared("mpt", "gpt-2", normalizer=NFC()),
         "gemma3": gemma("gemma3"),
         "gemma3 as kind gemma4": spelled("gemma3", vocab.from_json_as_gemma4_kind),

@@ -220,8 +220,7 @@ def _read_value(f, kind):
 
 
 def read_gguf(path):
-    """The tokens, types and merges of a GGUF file with a byte-level vocabulary. The gguf package takes half a minute
-    for the larger ones."""
+    """The vocabulary of a GGUF file. The gguf package takes half a minute for the larger ones."""
     keys = {}
     with open(path, "rb") as f:
         magic, _, _, n_keys = struct.unpack("<4sIQQ", f.read(24))
@@ -229,5 +228,32 @@ def read_gguf(path):
         for _ in range(n_keys):
             key = _read_strings(f, 1)[0]
             keys[key] = _read_value(f, struct.unpack("<I", f.read(4))[0])
-    return Vocabulary("gpt2", None, keys["tokenizer.ggml.tokens"], keys["tokenizer.ggml.token_type"],
-                      merges=keys["tokenizer.ggml.merges"])
+    return Vocabulary(keys["tokenizer.ggml.model"], keys.get("tokenizer.ggml.pre"), keys["tokenizer.ggml.tokens"],
+                      keys["tokenizer.ggml.token_type"], keys.get("tokenizer.ggml.scores"),
+                      keys.get("tokenizer.ggml.merges"))
+
+
+def _field(number, value):
+    """One field of a protocol buffer: a number, a float or bytes."""
+    def varint(n):
+        out = bytearray()
+        while n > 127:
+            out.append(n & 127 | 128)
+            n >>= 7
+        return bytes(out) + bytes([n])
+    if isinstance(value, bytes):
+        return varint(number << 3 | 2) + varint(len(value)) + value
+    if isinstance(value, float):
+        return varint(number << 3 | 5) + struct.pack("<f", value)
+    return varint(number << 3) + varint(value)
+
+
+def sentencepiece_model(made):
+    """The model that a vocabulary with scores came from, as SentencePiece stores it: BPE with byte tokens, a space
+    before the text, nothing normalised. GGUF files number the types of pieces as SentencePiece does."""
+    types = [UNUSED if kind == UNKNOWN and i > 0 else kind for i, kind in enumerate(made.types)]  # one is enough
+    pieces = b"".join(_field(1, _field(1, token.encode()) + _field(2, float(score)) + _field(3, kind))
+                      for token, score, kind in zip(made.tokens, made.scores, types))
+    trainer = _field(3, 2) + _field(4, len(made.tokens)) + _field(35, 1)
+    normalizer = _field(1, b"identity") + _field(3, 1) + _field(4, 0) + _field(5, 1)
+    return pieces + _field(2, trainer) + _field(3, normalizer)
