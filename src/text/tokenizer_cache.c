@@ -2,18 +2,16 @@
  * SPDX-License-Identifier: MIT */
 #include "text/tokenizer_cache.h"
 
-#define MIN_ENTRIES 16
-#define MAX_ENTRIES (1u << 15) /* 1 MiB */
-#define TOKENS_PER_ENTRY 8
+#define MIN_PAIRS 8
+#define MAX_PAIRS (1u << 14) /* 1 MiB */
+#define TOKENS_PER_PAIR 10
 
 qn_status qn_cache_open(qn_cache *c, size_t n_vocab, uint64_t seed, qn_budget *b, const char *owner)
 {
-    size_t n = MIN_ENTRIES;
-    while (n < MAX_ENTRIES && n * TOKENS_PER_ENTRY < n_vocab) {
-        n *= 2;
-    }
-    c->entries = qn_zalloc_array(b, owner, n, sizeof(*c->entries));
-    c->mask = (uint32_t)(n - 1) & ~1u;
+    size_t n = n_vocab / TOKENS_PER_PAIR;
+    n = n < MIN_PAIRS ? MIN_PAIRS : n > MAX_PAIRS ? MAX_PAIRS : n;
+    c->entries = qn_zalloc_array(b, owner, 2 * n, sizeof(*c->entries));
+    c->n_pairs = (uint32_t)n;
     c->seed = seed;
     return c->entries != NULL ? QN_OK : QN_ENOMEM;
 }

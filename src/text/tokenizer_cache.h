@@ -26,7 +26,7 @@ typedef struct qn_cache_entry {
 
 typedef struct qn_cache {
     qn_cache_entry *entries;
-    uint32_t mask; /* entries - 1, without the last bit */
+    uint32_t n_pairs; /* of entries */
     uint64_t seed;
 } qn_cache;
 
@@ -35,7 +35,7 @@ typedef struct qn_cache_key {
     qn_cache_entry *entry; /* the first of the two */
 } qn_cache_key;
 
-/* About four bytes for each of n_vocab tokens. */
+/* About six bytes for each of n_vocab tokens. */
 qn_status qn_cache_open(qn_cache *c, size_t n_vocab, uint64_t seed, qn_budget *b, const char *owner);
 void qn_cache_close(qn_cache *c);
 
@@ -65,7 +65,7 @@ static inline qn_cache_key qn_cache_key_of(const qn_cache *c, const char *begin,
         }
     }
     uint64_t h = qn_mix(key.word[0] ^ c->seed, key.word[1] ^ 0x9FB21C651E98DF25u); /* whose top byte is no length */
-    key.entry = &c->entries[(uint32_t)(h >> 32) & c->mask];
+    key.entry = &c->entries[2 * ((h >> 32) * c->n_pairs >> 32)];
     return key;
 }
 
