@@ -1,0 +1,416 @@
+/* JSON schema to expressions: the memory of one translation, the rules that are still to be built, and the types of
+ * values that each rule allows.
+ *
+ * Rules are built one after the other from a queue, never inside each other, so that the depth of a schema costs no
+ * stack and a schema that refers to itself ends.
+ * SPDX-License-Identifier: MIT */
+#include "grammar/front_schema_int.h"
+
+#include <stdio.h>
+
+#define MAX_RULES 20000u    /* conjunctions; a schema of a thousand fields has some thousands */
+#define MAX_STEPS 1000000u  /* about a quarter of a second */
+#define MAX_BLANKS 64u
+#define BLOCK_BYTES 65536u
+#define MAX_ARENA (256u << 20)
+
+struct qn_schema_arena {
+    qn_schema_arena *next;
+    size_t used, cap;
+    char bytes[];
+};
+
+void *qn_sx_alloc(qn_sx *s, size_t bytes)
+{
+    bytes = (bytes + 15) & ~(size_t)15;
+    if (bytes > MAX_ARENA) {
+        return NULL;
+    }
+    if (s->arena == NULL || bytes > s->arena->cap - s->arena->used) {
+        size_t cap = bytes > BLOCK_BYTES ? bytes : BLOCK_BYTES;
+        qn_schema_arena *block = qn_alloc(s->b->budget, "grammar", sizeof(*block) + cap);
+        if (block == NULL) {
+            return NULL;
+        }
+        *block = (qn_schema_arena){.next = s->arena, .cap = cap};
+        s->arena = block;
+    }
+    void *p = s->arena->bytes + s->arena->used;
+    s->arena->used += bytes;
+    return p;
+}
+
+qn_status qn_sx_no_memory(qn_sx *s) { return qn_fail(s->err, QN_ENOMEM, "schema: no memory"); }
+
+qn_status qn_sx_grow(qn_sx *s, void **items, uint32_t n, uint32_t *cap, size_t size)
+{
+    if (n < *cap) {
+        return QN_OK;
+    }
+    uint32_t wanted = *cap == 0 ? 16 : *cap * 2;
+    void *moved = qn_sx_alloc(s, wanted * size);
+    if (moved == NULL) {
+        return qn_sx_no_memory(s);
+    }
+    if (n != 0) {
+        memcpy(moved, *items, n * size);
+    }
+    *items = moved;
+    *cap = wanted;
+    return QN_OK;
+}
+
+qn_status qn_sx_step(qn_sx *s, uint64_t n)
+{
+    s->n_steps += n;
+    return s->n_steps <= MAX_STEPS ? QN_OK : qn_fail(s->err, QN_EFULL, "schema: too many combinations of its parts");
+}
+
+/* ---- errors ---- */
+
+/* Writes the path from v to the node that is looked for, as a JSON pointer. */
+static bool find_path(const qn_json *v, const qn_json *wanted, qn_buf *path)
+{
+    if (v == wanted) {
+        return true;
+    }
+    size_t len = path->len;
+    for (size_t i = 0; i < qn_json_count(v); i++) {
+        if (qn_json_kind_of(v) == QN_JSON_ARRAY) {
+            qn_buf_printf(path, "/%zu", i);
+        } else {
+            qn_str key = qn_json_key_at(v, i);
+            qn_buf_add_char(path, '/');
+            for (size_t k = 0; k < key.len; k++) {
+                if (key.data[k] == '~' || key.data[k] == '/') {
+                    qn_buf_add_str(path, key.data[k] == '~' ? "~0" : "~1");
+                } else {
+                    qn_buf_add_char(path, key.data[k]);
+                }
+            }
+        }
+        if (find_path(qn_json_at(v, i), wanted, path)) {
+            return true;
+        }
+        path->len = len;
+    }
+    return false;
+}
+
+qn_status qn_sx_fail(qn_sx *s, qn_status code, const qn_json *schema, const char *keyword, const char *what)
+{
+    qn_buf path;
+    qn_buf_init(&path, s->b->budget, "grammar", 4096);
+    find_path(s->root, schema, &path);
+    qn_status status = qn_fail(s->err, code, "schema, at #%.*s%s%s: %s", (int)path.len, path.len != 0 ? path.data : "",
+                               keyword[0] != '\0' ? "/" : "", keyword, what);
+    qn_buf_free(&path);
+    return status;
+}
+
+/* ---- keywords ---- */
+
+qn_schema_keyword qn_sx_keyword(qn_str name)
+{
+    static const struct {
+        const char *name;
+        qn_schema_keyword keyword;
+    } table[] = {
+        {"type", QN_SK_TYPE}, {"enum", QN_SK_ENUM}, {"const", QN_SK_CONST},
+        {"properties", QN_SK_PROPERTIES}, {"required", QN_SK_REQUIRED}, {"items", QN_SK_ITEMS}, {"$ref", QN_SK_REF},
+        {"additionalProperties", QN_SK_ADDITIONAL_PROPERTIES}, {"patternProperties", QN_SK_PATTERN_PROPERTIES},
+        {"propertyNames", QN_SK_PROPERTY_NAMES}, {"minProperties", QN_SK_MIN_PROPERTIES}, {"maxProperties", QN_SK_MAX_PROPERTIES},
+        {"prefixItems", QN_SK_PREFIX_ITEMS}, {"additionalItems", QN_SK_ADDITIONAL_ITEMS}, {"minItems", QN_SK_MIN_ITEMS},
+        {"maxItems", QN_SK_MAX_ITEMS}, {"uniqueItems", QN_SK_UNIQUE_ITEMS}, {"contains", QN_SK_CONTAINS},
+        {"minContains", QN_SK_MIN_CONTAINS}, {"maxContains", QN_SK_MAX_CONTAINS},
+        {"minLength", QN_SK_MIN_LENGTH}, {"maxLength", QN_SK_MAX_LENGTH}, {"pattern", QN_SK_PATTERN}, {"format", QN_SK_FORMAT},
+        {"minimum", QN_SK_MINIMUM}, {"maximum", QN_SK_MAXIMUM}, {"exclusiveMinimum", QN_SK_EXCLUSIVE_MINIMUM},
+        {"exclusiveMaximum", QN_SK_EXCLUSIVE_MAXIMUM}, {"multipleOf", QN_SK_MULTIPLE_OF},
+        {"allOf", QN_SK_ALL_OF}, {"anyOf", QN_SK_ANY_OF}, {"oneOf", QN_SK_ONE_OF}, {"not", QN_SK_NOT},
+        {"if", QN_SK_IF}, {"then", QN_SK_THEN}, {"else", QN_SK_ELSE},
+        {"dependencies", QN_SK_DEPENDENCIES}, {"dependentRequired", QN_SK_DEPENDENT_REQUIRED},
+        {"dependentSchemas", QN_SK_DEPENDENT_SCHEMAS},
+        {"unevaluatedProperties", QN_SK_REFUSED}, {"unevaluatedItems", QN_SK_REFUSED}, {"$dynamicRef", QN_SK_REFUSED},
+        {"$recursiveRef", QN_SK_REFUSED}, {"extends", QN_SK_REFUSED}, {"disallow", QN_SK_REFUSED}, {"divisibleBy", QN_SK_REFUSED},
+        {"title", QN_SK_ANNOTATION}, {"description", QN_SK_ANNOTATION}, {"default", QN_SK_ANNOTATION},
+        {"examples", QN_SK_ANNOTATION}, {"deprecated", QN_SK_ANNOTATION}, {"readOnly", QN_SK_ANNOTATION},
+        {"writeOnly", QN_SK_ANNOTATION}, {"$schema", QN_SK_ANNOTATION}, {"$id", QN_SK_ANNOTATION}, {"$anchor", QN_SK_ANNOTATION},
+        {"$defs", QN_SK_ANNOTATION}, {"definitions", QN_SK_ANNOTATION}, {"$comment", QN_SK_ANNOTATION},
+        {"contentEncoding", QN_SK_ANNOTATION}, {"contentMediaType", QN_SK_ANNOTATION}, {"contentSchema", QN_SK_ANNOTATION},
+        {"$vocabulary", QN_SK_ANNOTATION}, {"$dynamicAnchor", QN_SK_ANNOTATION},
+    };
+    for (size_t i = 0; i < sizeof(table) / sizeof(*table); i++) {
+        if (qn_str_is(name, table[i].name)) {
+            return table[i].keyword;
+        }
+    }
+    return QN_SK_UNKNOWN;
+}
+
+qn_status qn_sx_count(qn_sx *s, const qn_json *schema, const char *keyword, uint32_t *n, bool *found)
+{
+    const qn_json *v = qn_json_find(schema, keyword);
+    int64_t count;
+    *found = v != NULL;
+    if (v == NULL) {
+        return QN_OK;
+    }
+    if (!qn_json_as_i64(v, &count) || count < 0) {
+        return qn_sx_fail(s, QN_EFORMAT, schema, keyword, "not a count");
+    }
+    *n = count > 1000000000 ? 1000000000 : (uint32_t)count;
+    return QN_OK;
+}
+
+/* ---- rules ---- */
+
+static uint64_t hash_items(const qn_schema_item *items, size_t n)
+{
+    uint64_t h = 1469598103934665603ull;
+    for (size_t i = 0; i < n; i++) {
+        h = (h ^ (uint64_t)(uintptr_t)items[i].schema ^ items[i].is_negated) * 0x9E3779B97F4A7C15ull;
+        h ^= h >> 29;
+    }
+    return h;
+}
+
+static bool same_items(const qn_schema_rule *r, const qn_schema_item *items, size_t n)
+{
+    for (size_t i = 0; i < n && r->n_items == n; i++) {
+        if (r->items[i].schema != items[i].schema || r->items[i].is_negated != items[i].is_negated) {
+            return false;
+        }
+    }
+    return r->n_items == n;
+}
+
+static qn_status grow_table(qn_sx *s)
+{
+    uint32_t size = s->table_size == 0 ? 256 : s->table_size * 2;
+    uint32_t *table = qn_sx_alloc(s, size * sizeof(*table));
+    if (table == NULL) {
+        return qn_sx_no_memory(s);
+    }
+    memset(table, 0, size * sizeof(*table));
+    for (uint32_t i = 0; i < s->n_rules; i++) {
+        uint32_t at = (uint32_t)s->rules[i].hash & (size - 1);
+        while (table[at] != 0) {
+            at = (at + 1) & (size - 1);
+        }
+        table[at] = i + 1;
+    }
+    s->table = table;
+    s->table_size = size;
+    return QN_OK;
+}
+
+qn_status qn_sx_value(qn_sx *s, const qn_schema_item *items, size_t n, qn_gx *out)
+{
+    if (s->n_rules * 2 >= s->table_size) {
+        QN_TRY(grow_table(s));
+    }
+    QN_TRY(qn_sx_step(s, 1 + n));
+    uint64_t hash = hash_items(items, n);
+    uint32_t at = (uint32_t)hash & (s->table_size - 1);
+    for (; s->table[at] != 0; at = (at + 1) & (s->table_size - 1)) {
+        const qn_schema_rule *r = &s->rules[s->table[at] - 1];
+        if (r->hash == hash && same_items(r, items, n)) {
+            *out = qn_gx_rule_ref(s->b, r->rule);
+            return QN_OK;
+        }
+    }
+    if (s->n_rules >= MAX_RULES) {
+        return qn_fail(s->err, QN_EFULL, "schema: more than %u different values", MAX_RULES);
+    }
+    qn_schema_item *kept = qn_sx_alloc(s, (n + 1) * sizeof(*kept));
+    if (kept == NULL) {
+        return qn_sx_no_memory(s);
+    }
+    if (n != 0) {
+        memcpy(kept, items, n * sizeof(*items));
+    }
+    QN_TRY(qn_sx_grow(s, (void **)&s->rules, s->n_rules, &s->cap_rules, sizeof(*s->rules)));
+    char name[32];
+    snprintf(name, sizeof(name), "value %u", s->n_rules);
+    s->rules[s->n_rules] = (qn_schema_rule){kept, n, hash, qn_gx_rule_new(s->b, qn_str_of(n == 0 ? "any value" : name))};
+    s->table[at] = s->n_rules + 1;
+    *out = qn_gx_rule_ref(s->b, s->rules[s->n_rules].rule);
+    s->n_rules++;
+    return qn_front_status(s->b, s->err);
+}
+
+/* Values that the schema lists, one by one; each is let through when all constraints hold of it. */
+static qn_status listed_values(qn_sx *s, const qn_schema_clause *c, const qn_json *list, bool is_const, qn_gx *out)
+{
+    size_t n = is_const ? 1 : qn_json_count(list);
+    qn_gx *ways = qn_sx_alloc(s, (n + 1) * sizeof(*ways));
+    if (ways == NULL) {
+        return qn_sx_no_memory(s);
+    }
+    uint32_t n_ways = 0;
+    for (size_t i = 0; i < n; i++) {
+        const qn_json *value = is_const ? list : qn_json_at(list, i);
+        bool holds = (c->types & qn_sx_type_of(value)) != 0;
+        if (holds) {
+            QN_TRY(qn_sx_clause_holds(s, c, value, &holds));
+        }
+        if (holds) {
+            QN_TRY(qn_sx_literal(s, value, &ways[n_ways++]));
+        }
+    }
+    *out = qn_gx_alt(s->b, ways, n_ways);
+    return QN_OK;
+}
+
+/* null and the booleans are few enough to be forbidden one by one by a negated enum. */
+static qn_status words(qn_sx *s, const qn_schema_clause *c, qn_gx *ways, uint32_t *n_ways)
+{
+    static const char text[] = "[null,true,false]";
+    static const unsigned types[] = {QN_ST_NULL, QN_ST_BOOL, QN_ST_BOOL};
+    if ((c->types & (QN_ST_NULL | QN_ST_BOOL)) == 0) {
+        return QN_OK;
+    }
+    qn_json_doc *doc;
+    QN_TRY(qn_json_parse(s->b->budget, text, sizeof(text) - 1, 8, &doc, s->err));
+    qn_status status = QN_OK;
+    for (size_t i = 0; i < 3 && status == QN_OK; i++) {
+        bool holds = false;
+        const qn_json *value = qn_json_at(qn_json_root(doc), i);
+        if ((c->types & types[i]) != 0) {
+            status = qn_sx_clause_holds(s, c, value, &holds);
+        }
+        if (status == QN_OK && holds) {
+            ways[(*n_ways)++] = qn_gx_bytes(s->b, i == 0 ? QN_STR("null") : i == 1 ? QN_STR("true") : QN_STR("false"));
+        }
+    }
+    qn_json_free(doc);
+    return status;
+}
+
+static qn_status clause_body(qn_sx *s, const qn_schema_clause *c, qn_gx *out)
+{
+    const qn_json *list;
+    size_t n_values;
+    bool is_const;
+    if (qn_sx_listed(s, c, &list, &n_values, &is_const)) {
+        return listed_values(s, c, list, is_const, out);
+    }
+    qn_gx ways[8];
+    uint32_t n_ways = 0;
+    QN_TRY(words(s, c, ways, &n_ways));
+    if ((c->types & QN_ST_OBJECT) != 0) {
+        QN_TRY(qn_sx_object(s, c, &ways[n_ways++]));
+    }
+    if ((c->types & QN_ST_ARRAY) != 0) {
+        QN_TRY(qn_sx_array(s, c, &ways[n_ways++]));
+    }
+    if ((c->types & QN_ST_STRING) != 0) {
+        QN_TRY(qn_sx_string(s, c, &ways[n_ways++]));
+    }
+    if ((c->types & QN_ST_NUMBER) != 0) {
+        QN_TRY(qn_sx_number(s, c, &ways[n_ways++]));
+    }
+    *out = qn_gx_alt(s->b, ways, n_ways);
+    return QN_OK;
+}
+
+static qn_status rule_body(qn_sx *s, const qn_schema_rule *r, qn_gx *out)
+{
+    qn_schema_clause *c;
+    QN_TRY(qn_sx_clauses(s, r->items, r->n_items, QN_ST_ALL, &c));
+    uint32_t n = 0, n_ways = 0;
+    for (const qn_schema_clause *x = c; x != NULL; x = x->next) {
+        n++;
+    }
+    qn_gx *ways = qn_sx_alloc(s, (n + 1) * sizeof(*ways));
+    if (ways == NULL) {
+        return qn_sx_no_memory(s);
+    }
+    for (; c != NULL; c = c->next) {
+        QN_TRY(clause_body(s, c, &ways[n_ways++]));
+    }
+    *out = qn_gx_alt(s->b, ways, n_ways);
+    return qn_front_status(s->b, s->err);
+}
+
+/* ---- the whole ---- */
+
+static void make_shared(qn_sx *s)
+{
+    static const qn_gx_range blanks[] = {{' ', ' '}, {'\n', '\n'}, {'\r', '\r'}, {'\t', '\t'}};
+    qn_gx_builder *b = s->b;
+    uint32_t most = s->o->max_whitespace < MAX_BLANKS ? s->o->max_whitespace : MAX_BLANKS;
+    s->blank = most == 0 ? qn_gx_bytes(b, QN_STR("")) : qn_gx_repeat(b, qn_gx_class(b, blanks, 4), 0, most);
+    s->comma = qn_gx_bytes(b, QN_STR(","));
+    s->colon = qn_gx_bytes(b, QN_STR(":"));
+    if (most != 0) {
+        s->comma = qn_gx_cat(b, (qn_gx[]){s->blank, s->comma, s->blank}, 3);
+        s->colon = qn_gx_cat(b, (qn_gx[]){s->blank, s->colon, s->blank}, 3);
+    }
+    s->json_char = qn_front_json_char(b);
+    s->any_char = qn_front_any(b, true);
+    qn_gx quote = qn_gx_bytes(b, QN_STR("\""));
+    uint32_t rule = qn_gx_rule_new(b, QN_STR("any string"));
+    qn_gx_rule_define(b, rule, qn_gx_cat(b, (qn_gx[]){quote, qn_gx_repeat(b, s->json_char, 0, QN_GX_NO_MAX), quote}, 3));
+    s->any_text = qn_gx_rule_ref(b, rule);
+}
+
+/* The dialect that the document names; 2020-12 when it names none. One that nobody here knows may mean anything. */
+static qn_status read_dialect(qn_sx *s)
+{
+    static const struct {
+        const char *uri;
+        bool is_draft7;
+    } known[] = {{"json-schema.org/draft-04/schema", true},      {"json-schema.org/draft-06/schema", true},
+                 {"json-schema.org/draft-07/schema", true},      {"json-schema.org/draft/2019-09/schema", false},
+                 {"json-schema.org/draft/2020-12/schema", false}, {"json-schema.org/schema", false}};
+    const qn_json *dialect = qn_json_find(s->root, "$schema");
+    if (dialect == NULL) {
+        return QN_OK;
+    }
+    qn_str uri = qn_json_as_str(dialect);
+    for (size_t i = 0; i < 2; i++) { /* http:// and https:// are the same to everybody */
+        qn_str scheme = i == 0 ? QN_STR("http://") : QN_STR("https://");
+        if (uri.len > scheme.len && memcmp(uri.data, scheme.data, scheme.len) == 0) {
+            uri = (qn_str){uri.data + scheme.len, uri.len - scheme.len};
+        }
+    }
+    uri.len -= uri.len != 0 && uri.data[uri.len - 1] == '#';
+    for (size_t i = 0; i < sizeof(known) / sizeof(*known); i++) {
+        if (qn_str_is(uri, known[i].uri)) {
+            s->is_draft7 = known[i].is_draft7;
+            return QN_OK;
+        }
+    }
+    return qn_sx_fail(s, QN_EUNSUPPORTED, s->root, "$schema", "this dialect is not known");
+}
+
+static qn_status build(qn_sx *s)
+{
+    make_shared(s);
+    QN_TRY(qn_front_status(s->b, s->err));
+    QN_TRY(read_dialect(s));
+    QN_TRY(qn_sx_index(s));
+    qn_gx root;
+    QN_TRY(qn_sx_value(s, &(qn_schema_item){s->root, false}, 1, &root));
+    s->b->root = s->rules[0].rule;
+    while (s->n_built < s->n_rules) {
+        qn_schema_rule r = s->rules[s->n_built++];
+        qn_gx body;
+        QN_TRY(rule_body(s, &r, &body));
+        qn_gx_rule_define(s->b, r.rule, body);
+    }
+    return qn_front_status(s->b, s->err);
+}
+
+qn_status qn_front_schema(qn_gx_builder *b, const qn_json *schema, const qn_schema_options *o, qn_error *err)
+{
+    qn_sx s = {.b = b, .root = schema, .o = o, .err = err};
+    qn_status status = build(&s);
+    while (s.arena != NULL) {
+        qn_schema_arena *next = s.arena->next;
+        qn_free(s.arena);
+        s.arena = next;
+    }
+    return status;
+}

@@ -1,0 +1,584 @@
+/* Objects of a schema. Properties come in the schema's order: those that some schema declares, each at most once, then
+ * the others, whose names are none of the declared ones.
+ *
+ * Commas: a sequence of optional members is its first member that is there, then each further one with a comma before
+ * it. Halves are put together from halves, so that n members take n log n parts and not n^2.
+ * SPDX-License-Identifier: MIT */
+#include "grammar/front_schema_int.h"
+
+#include <stdio.h>
+
+#define MAX_MEMBERS 4096
+#define MAX_PATTERNS 4        /* of patternProperties of one object; each combination of them is a kind of name */
+#define MAX_COUNTED 4096      /* members times count, for minProperties and maxProperties */
+#define NO_COUNT (1u << 24)
+
+typedef struct member {
+    qn_str name;
+    bool is_required, is_forbidden;
+    qn_gx x; /* "name": value */
+} member;
+
+typedef struct object {
+    qn_sx *s;
+    const qn_schema_clause *c;
+    member *members;
+    uint32_t n_members, cap_members;
+    struct {
+        qn_str text;
+        const qn_json *schema; /* that has it */
+    } patterns[MAX_PATTERNS];
+    uint32_t n_patterns;
+    uint32_t min, max;
+    const qn_json *min_schema; /* that says so */
+    bool has_free;
+    qn_gx free; /* a member whose name is not declared */
+    qn_schema_item *items;
+    size_t n_items, cap_items;
+} object;
+
+static bool is_bool(const qn_json *v, bool truth) { return qn_json_kind_of(v) == QN_JSON_BOOL && qn_json_as_bool(v) == truth; }
+
+static const qn_json *additional_of(const qn_json *schema)
+{
+    const qn_json *v = qn_json_find(schema, "additionalProperties");
+    return v != NULL ? v : qn_json_find(schema, "unevaluatedProperties");
+}
+
+/* ---- what is said of the object ---- */
+
+static qn_status member_named(object *o, qn_str name, member **out)
+{
+    QN_TRY(qn_sx_step(o->s, 1 + o->n_members / 64));
+    for (uint32_t i = 0; i < o->n_members; i++) {
+        if (qn_str_eq(o->members[i].name, name)) {
+            *out = &o->members[i];
+            return QN_OK;
+        }
+    }
+    if (o->n_members == MAX_MEMBERS) {
+        return qn_fail(o->s->err, QN_EFULL, "schema: an object with more than %d properties", MAX_MEMBERS);
+    }
+    QN_TRY(qn_sx_grow(o->s, (void **)&o->members, o->n_members, &o->cap_members, sizeof(*o->members)));
+    o->members[o->n_members] = (member){.name = name};
+    *out = &o->members[o->n_members++];
+    return QN_OK;
+}
+
+static qn_status add_counts(object *o, const qn_json *schema)
+{
+    uint32_t n = 0;
+    bool found;
+    QN_TRY(qn_sx_count(o->s, schema, "minProperties", &n, &found));
+    if (found && n > o->min) {
+        o->min = n;
+        o->min_schema = schema;
+    }
+    QN_TRY(qn_sx_count(o->s, schema, "maxProperties", &n, &found));
+    if (found && n < NO_COUNT && n < o->max) {
+        o->max = n;
+    }
+    return QN_OK;
+}
+
+static qn_status add_patterns(object *o, const qn_json *schema)
+{
+    const qn_json *patterns = qn_json_find(schema, "patternProperties");
+    for (size_t i = 0; patterns != NULL && i < qn_json_count(patterns); i++) {
+        qn_str text = qn_json_key_at(patterns, i);
+        bool is_known = false;
+        for (uint32_t k = 0; k < o->n_patterns; k++) {
+            is_known = is_known || qn_str_eq(o->patterns[k].text, text);
+        }
+        if (is_known) {
+            continue;
+        }
+        if (o->n_patterns == MAX_PATTERNS) {
+            return qn_sx_fail(o->s, QN_EUNSUPPORTED, schema, "patternProperties", "more than 4 patterns for one object are not enforced");
+        }
+        o->patterns[o->n_patterns].text = text;
+        o->patterns[o->n_patterns++].schema = schema;
+    }
+    return QN_OK;
+}
+
+static qn_status add_fails(object *o, const qn_schema_literal *l)
+{
+    member *m;
+    uint32_t n = 0;
+    bool found;
+    switch (l->keyword) {
+    case QN_SK_REQUIRED:
+        QN_TRY(member_named(o, l->name, &m));
+        m->is_forbidden = true;
+        return QN_OK;
+    case QN_SK_PROPERTIES:
+        QN_TRY(member_named(o, l->name, &m));
+        m->is_required = true;
+        return QN_OK;
+    case QN_SK_MIN_PROPERTIES:
+        QN_TRY(qn_sx_count(o->s, l->schema, "minProperties", &n, &found));
+        o->min = n == 0 && o->min == 0 ? 1 : o->min;
+        o->max = n == 0 ? 0 : n - 1 < o->max ? n - 1 : o->max;
+        return QN_OK;
+    case QN_SK_MAX_PROPERTIES:
+        QN_TRY(qn_sx_count(o->s, l->schema, "maxProperties", &n, &found));
+        if (n + 1 > o->min) {
+            o->min = n + 1;
+            o->min_schema = l->schema;
+        }
+        return QN_OK;
+    case QN_SK_ENUM: case QN_SK_CONST: {
+        bool is_list = l->keyword == QN_SK_ENUM;
+        for (size_t i = 0; i < (is_list ? qn_json_count(l->value) : 1); i++) {
+            if (qn_json_kind_of(is_list ? qn_json_at(l->value, i) : l->value) == QN_JSON_OBJECT) {
+                return qn_sx_fail(o->s, QN_EUNSUPPORTED, l->schema, is_list ? "enum" : "const",
+                                  "an object is not enforced where it must fail (not, if, oneOf)");
+            }
+        }
+        return QN_OK;
+    }
+    default:
+        return QN_OK;
+    }
+}
+
+static qn_status collect(object *o)
+{
+    member *m;
+    for (size_t i = 0; i < o->c->n_literals; i++) {
+        const qn_schema_literal *l = &o->c->literals[i];
+        const qn_json *properties = l->is_negated ? NULL : qn_json_find(l->schema, "properties");
+        for (size_t k = 0; properties != NULL && k < qn_json_count(properties); k++) {
+            QN_TRY(member_named(o, qn_json_key_at(properties, k), &m));
+        }
+    }
+    for (size_t i = 0; i < o->c->n_literals; i++) {
+        const qn_schema_literal *l = &o->c->literals[i];
+        if (l->is_negated) {
+            QN_TRY(add_fails(o, l));
+            continue;
+        }
+        const qn_json *required = qn_json_find(l->schema, "required");
+        for (size_t k = 0; required != NULL && k < qn_json_count(required); k++) {
+            QN_TRY(member_named(o, qn_json_as_str(qn_json_at(required, k)), &m));
+            m->is_required = true;
+        }
+        QN_TRY(add_counts(o, l->schema));
+        QN_TRY(add_patterns(o, l->schema));
+    }
+    return QN_OK;
+}
+
+/* ---- the value of a member ---- */
+
+/* *fits becomes false when the schema lets nothing through. */
+static qn_status add_item(object *o, const qn_json *schema, bool is_negated, bool *fits)
+{
+    if (o->n_items == o->cap_items) {
+        uint32_t cap = (uint32_t)o->cap_items;
+        QN_TRY(qn_sx_grow(o->s, (void **)&o->items, (uint32_t)o->n_items, &cap, sizeof(*o->items)));
+        o->cap_items = cap;
+    }
+    if (is_bool(schema, is_negated)) {
+        *fits = false;
+    }
+    if (!is_bool(schema, !is_negated)) {
+        o->items[o->n_items++] = (qn_schema_item){schema, is_negated};
+    }
+    return QN_OK;
+}
+
+/* Which patterns a name fits, as bits. */
+static qn_status patterns_of(object *o, qn_str name, unsigned *bits)
+{
+    *bits = 0;
+    for (uint32_t i = 0; i < o->n_patterns; i++) {
+        bool fits;
+        QN_TRY(qn_sx_pattern_holds(o->s, o->patterns[i].schema, "patternProperties", o->patterns[i].text, name, &fits));
+        *bits |= (unsigned)fits << i;
+    }
+    return QN_OK;
+}
+
+static bool has_pattern(const object *o, unsigned bits, qn_str pattern)
+{
+    for (uint32_t i = 0; i < o->n_patterns; i++) {
+        if ((bits >> i & 1) != 0 && qn_str_eq(o->patterns[i].text, pattern)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Collects what all literals say of the value of a member; name NULL: one that is not declared, and fits those patterns. */
+static qn_status value_conjunction(object *o, const qn_str *name, unsigned bits, bool *fits)
+{
+    o->n_items = 0;
+    *fits = true;
+    for (size_t i = 0; i < o->c->n_literals; i++) {
+        const qn_schema_literal *l = &o->c->literals[i];
+        if (l->is_negated) {
+            if (l->keyword == QN_SK_PROPERTIES && l->value != NULL && name != NULL && qn_str_eq(l->name, *name)) {
+                QN_TRY(add_item(o, l->value, true, fits));
+            }
+            continue;
+        }
+        bool is_known = false;
+        const qn_json *properties = qn_json_find(l->schema, "properties"), *patterns = qn_json_find(l->schema, "patternProperties");
+        for (size_t k = name != NULL && properties != NULL ? qn_json_count(properties) : 0; k > 0; k--) {
+            if (qn_str_eq(qn_json_key_at(properties, k - 1), *name)) {
+                QN_TRY(add_item(o, qn_json_at(properties, k - 1), false, fits));
+                is_known = true;
+                break;
+            }
+        }
+        for (size_t k = 0; patterns != NULL && k < qn_json_count(patterns); k++) {
+            if (has_pattern(o, bits, qn_json_key_at(patterns, k))) {
+                QN_TRY(add_item(o, qn_json_at(patterns, k), false, fits));
+                is_known = true;
+            }
+        }
+        const qn_json *additional = additional_of(l->schema);
+        if (!is_known && additional != NULL) {
+            QN_TRY(add_item(o, additional, false, fits));
+        }
+        QN_TRY(qn_sx_step(o->s, 1 + (properties != NULL ? qn_json_count(properties) / 64 : 0)));
+    }
+    return QN_OK;
+}
+
+static qn_gx key_value(object *o, qn_gx key, qn_gx value)
+{
+    qn_gx_builder *b = o->s->b;
+    qn_gx quote = qn_gx_bytes(b, QN_STR("\""));
+    return qn_gx_cat(b, (qn_gx[]){quote, key, quote, o->s->colon, value}, 5);
+}
+
+/* Whether propertyNames of all literals let a declared name through. */
+static qn_status name_holds(object *o, qn_str name, bool *holds)
+{
+    *holds = true;
+    for (size_t i = 0; i < o->c->n_literals && *holds; i++) {
+        const qn_schema_literal *l = &o->c->literals[i];
+        const qn_json *names = l->is_negated ? NULL : qn_json_find(l->schema, "propertyNames");
+        if (names == NULL) {
+            continue;
+        }
+        qn_buf text;
+        qn_json_writer w;
+        qn_json_doc *doc = NULL;
+        qn_buf_init(&text, o->s->b->budget, "grammar", 1u << 20);
+        qn_json_writer_init(&w, &text);
+        qn_json_string(&w, name);
+        qn_status status = text.status != QN_OK ? qn_sx_no_memory(o->s) : qn_json_parse(o->s->b->budget, text.data, text.len, 4, &doc, o->s->err);
+        qn_buf_free(&text);
+        QN_TRY(status);
+        status = qn_sx_holds(o->s, names, qn_json_root(doc), 0, holds);
+        qn_json_free(doc);
+        QN_TRY(status);
+    }
+    return QN_OK;
+}
+
+static qn_status build_members(object *o)
+{
+    for (uint32_t i = 0; i < o->n_members; i++) {
+        member *m = &o->members[i];
+        unsigned bits;
+        bool fits, holds;
+        QN_TRY(patterns_of(o, m->name, &bits));
+        QN_TRY(value_conjunction(o, &m->name, bits, &fits));
+        QN_TRY(name_holds(o, m->name, &holds));
+        m->is_forbidden = m->is_forbidden || !fits || !holds;
+        if (!m->is_forbidden) {
+            qn_gx value;
+            QN_TRY(qn_sx_value(o->s, o->items, o->n_items, &value));
+            m->x = key_value(o, qn_front_literal(o->s->b, m->name, true), value);
+        }
+    }
+    return QN_OK;
+}
+
+/* ---- members that are not declared ---- */
+
+/* Names that propertyNames allow; *has false: any name. */
+static qn_status allowed_names(object *o, qn_gx *out, bool *has)
+{
+    o->n_items = 0;
+    bool fits = true;
+    for (size_t i = 0; i < o->c->n_literals; i++) {
+        const qn_schema_literal *l = &o->c->literals[i];
+        const qn_json *names = l->is_negated ? NULL : qn_json_find(l->schema, "propertyNames");
+        if (names != NULL) {
+            QN_TRY(add_item(o, names, false, &fits));
+        }
+    }
+    *has = o->n_items != 0 || !fits;
+    if (!*has) {
+        return QN_OK;
+    }
+    qn_gx_builder *b = o->s->b;
+    qn_schema_clause *c = NULL;
+    *out = qn_gx_never(b);
+    if (fits) {
+        QN_TRY(qn_sx_clauses(o->s, o->items, o->n_items, QN_ST_STRING, &c));
+    }
+    for (; c != NULL; c = c->next) {
+        const qn_json *list;
+        size_t n = 0;
+        bool is_const = false;
+        qn_gx one;
+        if (!qn_sx_listed(o->s, c, &list, &n, &is_const)) {
+            QN_TRY(qn_sx_string_content(o->s, c, true, &one));
+            *out = qn_gx_alt(b, (qn_gx[]){*out, one}, 2);
+            continue;
+        }
+        for (size_t i = 0; i < n; i++) {
+            const qn_json *value = is_const ? list : qn_json_at(list, i);
+            bool holds = qn_json_kind_of(value) == QN_JSON_STRING;
+            if (holds) {
+                QN_TRY(qn_sx_clause_holds(o->s, c, value, &holds));
+            }
+            if (holds) {
+                one = qn_front_literal(b, qn_json_as_str(value), true);
+                *out = qn_gx_alt(b, (qn_gx[]){*out, one}, 2);
+            }
+        }
+    }
+    return QN_OK;
+}
+
+/* Names that are none of the declared ones. */
+static qn_status undeclared_names(object *o, qn_gx *out)
+{
+    qn_gx_builder *b = o->s->b;
+    qn_gx allowed;
+    bool has_allowed;
+    *out = qn_gx_repeat(b, o->n_members == 0 && o->n_patterns == 0 ? o->s->json_char : o->s->any_char, 0, QN_GX_NO_MAX);
+    QN_TRY(allowed_names(o, &allowed, &has_allowed));
+    if (has_allowed) {
+        *out = allowed;
+    }
+    if (o->n_members == 0) {
+        return QN_OK;
+    }
+    qn_gx *names = qn_sx_alloc(o->s, o->n_members * sizeof(*names));
+    if (names == NULL) {
+        return qn_sx_no_memory(o->s);
+    }
+    for (uint32_t i = 0; i < o->n_members; i++) {
+        names[i] = qn_front_literal(b, o->members[i].name, true);
+    }
+    *out = qn_gx_and(b, *out, qn_gx_not(b, qn_gx_alt(b, names, o->n_members)));
+    return QN_OK;
+}
+
+static qn_status build_free(object *o)
+{
+    qn_sx *s = o->s;
+    qn_gx_builder *b = s->b;
+    qn_gx names = 0, patterns[MAX_PATTERNS], ways[1 << MAX_PATTERNS];
+    uint32_t n_ways = 0;
+    bool has_names = false;
+    for (unsigned bits = 0; bits < 1u << o->n_patterns; bits++) {
+        bool fits;
+        qn_gx value;
+        QN_TRY(value_conjunction(o, NULL, bits, &fits));
+        if (!fits) {
+            continue;
+        }
+        QN_TRY(qn_sx_value(s, o->items, o->n_items, &value));
+        if (!has_names) {
+            QN_TRY(undeclared_names(o, &names));
+            for (uint32_t i = 0; i < o->n_patterns; i++) {
+                qn_error err;
+                qn_status status = qn_front_pattern(b, o->patterns[i].text, true, true, &patterns[i], &err);
+                if (status != QN_OK) {
+                    return qn_sx_fail(s, status, o->patterns[i].schema, "patternProperties", err.what);
+                }
+            }
+            has_names = true;
+        }
+        qn_gx key = names;
+        for (uint32_t i = 0; i < o->n_patterns; i++) {
+            key = qn_gx_and(b, key, (bits >> i & 1) != 0 ? patterns[i] : qn_gx_not(b, patterns[i]));
+        }
+        ways[n_ways++] = key_value(o, key, value);
+    }
+    o->has_free = n_ways != 0;
+    o->free = o->has_free ? qn_gx_alt(b, ways, n_ways) : 0;
+    return QN_OK;
+}
+
+/* ---- commas ---- */
+
+static qn_gx behind_comma(object *o, qn_gx x) { return qn_gx_cat(o->s->b, (qn_gx[]){o->s->comma, x}, 2); }
+
+/* Members i to end, each with a comma before it. */
+static qn_gx rest_of(object *o, uint32_t i, uint32_t end)
+{
+    qn_gx_builder *b = o->s->b;
+    if (end - i == 1) {
+        qn_gx x = behind_comma(o, o->members[i].x);
+        return o->members[i].is_required ? x : qn_gx_repeat(b, x, 0, 1);
+    }
+    uint32_t middle = i + (end - i) / 2;
+    return qn_gx_cat(b, (qn_gx[]){rest_of(o, i, middle), rest_of(o, middle, end)}, 2);
+}
+
+/* At least one of members i to end; *has_required: one of them must be there. */
+static qn_gx some_of(object *o, uint32_t i, uint32_t end, bool *has_required)
+{
+    qn_gx_builder *b = o->s->b;
+    if (end - i == 1) {
+        *has_required = o->members[i].is_required;
+        return o->members[i].x;
+    }
+    uint32_t middle = i + (end - i) / 2;
+    bool before, behind;
+    qn_gx left = some_of(o, i, middle, &before);
+    qn_gx both = qn_gx_cat(b, (qn_gx[]){left, rest_of(o, middle, end)}, 2);
+    if (before) {
+        *has_required = true;
+        return both;
+    }
+    qn_gx right = some_of(o, middle, end, &behind);
+    *has_required = behind;
+    return qn_gx_alt(b, (qn_gx[]){both, right}, 2);
+}
+
+/* Members without counts; *may_be_empty: nothing must be there. */
+static qn_gx all_members(object *o, bool *may_be_empty)
+{
+    qn_gx_builder *b = o->s->b;
+    qn_gx more = o->has_free ? qn_gx_repeat(b, behind_comma(o, o->free), 0, QN_GX_NO_MAX) : 0;
+    *may_be_empty = true;
+    qn_gx ways[2];
+    uint32_t n = 0;
+    if (o->n_members != 0) {
+        bool has_required;
+        ways[n] = some_of(o, 0, o->n_members, &has_required);
+        if (o->has_free) {
+            ways[n] = qn_gx_cat(b, (qn_gx[]){ways[n], more}, 2);
+        }
+        n++;
+        *may_be_empty = !has_required;
+    }
+    if (o->has_free && *may_be_empty) {
+        ways[n++] = qn_gx_cat(b, (qn_gx[]){o->free, more}, 2);
+    }
+    return n == 0 ? qn_gx_bytes(b, QN_STR("")) : qn_gx_alt(b, ways, n);
+}
+
+/* ---- counts ---- */
+
+/* Undeclared members when n are there: as many as the counts ask for. */
+static qn_status counted_tail(object *o, uint32_t n, uint32_t n_required, qn_gx *out)
+{
+    qn_gx_builder *b = o->s->b;
+    uint32_t min = o->min > n ? o->min - n : 0, max = o->max == QN_GX_NO_MAX ? o->max : o->max - n;
+    if (!o->has_free || n < n_required) {
+        *out = min > 0 ? qn_gx_never(b) : qn_gx_bytes(b, QN_STR(""));
+        return QN_OK;
+    }
+    if (min > 1) {
+        return qn_sx_fail(o->s, QN_EUNSUPPORTED, o->min_schema, "minProperties", "above 1 not enforced over names that are free, which could repeat");
+    }
+    qn_gx next = behind_comma(o, o->free);
+    if (n > 0 || max == 0) {
+        *out = qn_gx_repeat(b, next, min, max);
+        return QN_OK;
+    }
+    qn_gx all = qn_gx_cat(b, (qn_gx[]){o->free, qn_gx_repeat(b, next, 0, max == QN_GX_NO_MAX ? max : max - 1)}, 2);
+    *out = min == 0 ? qn_gx_repeat(b, all, 0, 1) : all;
+    return QN_OK;
+}
+
+/* A rule for what may follow when members before the i-th are done and n of them were written, from the last backwards. */
+static qn_status counted_members(object *o, uint32_t n_required, qn_gx *out)
+{
+    qn_sx *s = o->s;
+    qn_gx_builder *b = s->b;
+    uint32_t top = o->max < o->n_members ? o->max : o->n_members;
+    if ((uint64_t)(top + 1) * o->n_members > MAX_COUNTED) {
+        return qn_fail(s->err, QN_EFULL, "schema: minProperties or maxProperties over %u properties is too large", o->n_members);
+    }
+    qn_gx *tails = qn_sx_alloc(s, (size_t)(top + 2) * sizeof(*tails));
+    if (tails == NULL) {
+        return qn_sx_no_memory(s);
+    }
+    for (uint32_t n = 0; n <= top; n++) {
+        QN_TRY(counted_tail(o, n, n_required, &tails[n]));
+    }
+    for (uint32_t i = o->n_members; i > 0; i--) {
+        const member *m = &o->members[i - 1];
+        for (uint32_t n = 0; n <= top && n < i; n++) { /* tails[n + 1] is still that of the member behind */
+            qn_gx ways[2];
+            uint32_t n_ways = 0;
+            if (n < top) {
+                ways[n_ways++] = qn_gx_cat(b, (qn_gx[]){n == 0 ? m->x : behind_comma(o, m->x), tails[n + 1]}, 2);
+            }
+            if (!m->is_required) {
+                ways[n_ways++] = tails[n];
+            }
+            char name[48];
+            snprintf(name, sizeof(name), "%u members before the %u.", n, i);
+            uint32_t rule = qn_gx_rule_new(b, qn_str_of(name));
+            qn_gx_rule_define(b, rule, qn_gx_alt(b, ways, n_ways));
+            tails[n] = qn_gx_rule_ref(b, rule);
+        }
+    }
+    *out = tails[0];
+    return QN_OK;
+}
+
+/* ---- the whole ---- */
+
+static qn_gx braces(object *o, qn_gx inside)
+{
+    qn_gx_builder *b = o->s->b;
+    return qn_gx_cat(b, (qn_gx[]){qn_gx_bytes(b, QN_STR("{")), o->s->blank, inside, o->s->blank, qn_gx_bytes(b, QN_STR("}"))}, 5);
+}
+
+qn_status qn_sx_object(qn_sx *s, const qn_schema_clause *c, qn_gx *out)
+{
+    object o = {.s = s, .c = c, .max = QN_GX_NO_MAX};
+    QN_TRY(collect(&o));
+    QN_TRY(build_members(&o));
+    QN_TRY(build_free(&o));
+    uint32_t n = 0, n_required = 0;
+    for (uint32_t i = 0; i < o.n_members; i++) {
+        if (o.members[i].is_forbidden && o.members[i].is_required) {
+            *out = qn_gx_never(s->b);
+            return QN_OK;
+        }
+        n_required += o.members[i].is_required;
+        if (!o.members[i].is_forbidden) {
+            o.members[n++] = o.members[i];
+        }
+    }
+    o.n_members = n;
+    if (o.min > o.max || n_required > o.max) {
+        *out = qn_gx_never(s->b);
+        return QN_OK;
+    }
+    bool is_capped = o.max != QN_GX_NO_MAX && (o.has_free || o.max < n);
+    bool is_counted = is_capped || (o.min > n_required && o.min > 1);
+    qn_gx inside;
+    bool may_be_empty = false;
+    if (is_counted) {
+        QN_TRY(counted_members(&o, n_required, &inside));
+    } else {
+        inside = all_members(&o, &may_be_empty);
+        if (may_be_empty && o.min > 0 && n == 0 && !o.has_free) {
+            *out = qn_gx_never(s->b);
+            return QN_OK;
+        }
+        if (may_be_empty && o.min == 0) {
+            inside = qn_gx_repeat(s->b, inside, 0, 1);
+        }
+    }
+    *out = braces(&o, inside);
+    return qn_front_status(s->b, s->err);
+}
