@@ -35,7 +35,8 @@ static const qn_syntax common[] = {
 /* An answer that is nothing but a call. */
 static const qn_syntax whole = {.shape = QN_SHAPE_OBJECT, OBJECT_KEYS, .bare = true, .whole = true};
 
-/* Models that write bare JSON may put this before it, for functions that the template calls built in. */
+/* Models that write bare JSON may put this before it, for functions that the template calls built in, and then end with
+ * <|eom_id|>. */
 static const qn_syntax python_tag = {.shape = QN_SHAPE_OBJECT, OBJECT_KEYS, .section_open = MARK("<|python_tag|>")};
 
 void qn_add_common_syntaxes(qn_dialect *d)
@@ -46,6 +47,7 @@ void qn_add_common_syntaxes(qn_dialect *d)
     if (d->n_own > 0) {
         if (d->syntaxes[0].bare) {
             d->syntaxes[d->n_syntaxes++] = python_tag;
+            qn_add_end(d, QN_STR("<|eom_id|>"));
         }
         return;
     }

@@ -197,7 +197,7 @@ static void bare_objects(void **state)
         {"{\"name\": \"Ann\", \"parameters\": {}}", "C({\"name\": \"Ann\", \"parameters\": {}})", false},
         {"{\"name\": \"look\", \"age\": 3}", "C({\"name\": \"look\", \"age\": 3})", false},
         {"So: {\"name\": \"look\", \"parameters\": {}}", "C(So: {\"name\": \"look\", \"parameters\": {}})", false},
-        {"<|python_tag|>{\"name\": \"look\", \"parameters\": {}}", "F(look)A({})E", false},
+        {"<|python_tag|>{\"name\": \"look\", \"parameters\": {}}<|eom_id|>", "F(look)A({})E", false},
         {"{\"na", "C({\"na)", false},
     };
     CHECK(small_bare, "<bot>", g);
