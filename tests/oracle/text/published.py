@@ -103,8 +103,8 @@ def pipeline(kind):
 
 
 def cut_off(part):
-    """Characters that become words of their own behind a letter."""
-    characters = "".join("a" + chr(cp) for cp in range(0x110000) if not 0xD800 <= cp <= 0xDFFF)
+    """Characters that become words of their own behind a letter. Above U+20000 there are no punctuation and numbers."""
+    characters = "".join("a" + chr(cp) for cp in range(0x20000) if not 0xD800 <= cp <= 0xDFFF)
     words = part.pre_tokenize_str(characters)
     return {word for word, (begin, end) in words if end - begin == 1 and begin % 2 == 1}
 

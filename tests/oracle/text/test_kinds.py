@@ -18,7 +18,7 @@ if not ours.BIN:
 import published  # noqa: E402
 import texts  # noqa: E402
 
-N_RANDOM = 2000
+N_RANDOM = 1500
 
 
 def cuts(kind, inputs):
