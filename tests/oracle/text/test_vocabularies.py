@@ -213,13 +213,13 @@ if FULL:
     })
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def source_of():
     assigned = ours.assigned()
     return lambda seed: texts.Source(seed, assigned)
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def random_lines(source_of):
     source = source_of(1)
     return [source.line() for _ in range(N_RANDOM)]
