@@ -202,9 +202,13 @@ static uint32_t walk_loop(qn_engine *e, uint32_t frame, uint32_t behind, bool is
     }
     qn_frame f = *qn_frame_at(e, frame);
     bool is_open = f.hi == QN_GX_NO_MAX;
-    uint32_t slice = is_whole ? qn_loop_slice(e, qn_rx_at(&e->rx, f.state)->a) : 0;
+    qn_loop_slice_found known = is_whole ? qn_loop_slice(e, f.state) : (qn_loop_slice_found){1, 0};
+    uint32_t slice = known.found < 2 ? 0 : known.found - 1;
     const qn_slice *s = slice == 0 ? NULL : &e->vocab->slices[slice - 1];
-    if (s != NULL && !is_open && may_share(e, s, behind)) {
+    if (known.spare != 0 && (known.spare == UINT32_MAX || f.hi < e->vocab->max_len + known.spare)) {
+        slice = 0; /* not every token of it may lead to an end */
+    }
+    if (slice != 0 && !is_open && may_share(e, s, behind)) {
         slice = 0; /* a token of the slice may begin within the loop and end behind it */
     }
     qn_result facts = {.kind = QN_WALK_LOOP, .a = frame, .b = is_whole, .i_trie = slice, .slice = slice};
@@ -230,12 +234,12 @@ static uint32_t join_frames(qn_engine *e, qn_frame f, uint32_t *behind, uint32_t
         under = 0;
         for (uint32_t i = n; i-- > 1;) {
             qn_frame at = *qn_frame_at(e, chain[i]);
-            qn_clip(e, &at.lo, &at.hi);
+            qn_clip(e, at.state, &at.lo, &at.hi);
             under = qn_frame_make(e, at.state, at.lo, at.hi, under);
         }
         qn_frame first = *qn_frame_at(e, f.parent);
         *behind = qn_config_enter(e, first.state, first.lo, first.hi, under, true);
-        qn_clip(e, &first.lo, &first.hi);
+        qn_clip(e, first.state, &first.lo, &first.hi);
         under = qn_frame_make(e, first.state, first.lo, first.hi, under);
         p = qn_frame_at(e, p)->parent;
         *below = p;
@@ -243,7 +247,7 @@ static uint32_t join_frames(qn_engine *e, qn_frame f, uint32_t *behind, uint32_t
             break;
         }
     }
-    qn_clip(e, &f.lo, &f.hi);
+    qn_clip(e, f.state, &f.lo, &f.hi);
     return qn_frame_make(e, f.state, f.lo, f.hi, under);
 }
 
@@ -256,7 +260,7 @@ static uint32_t walk_frame(qn_engine *e, qn_frame f, uint32_t *below)
         uint32_t joined = join_frames(e, f, &behind, below);
         return walk_loop(e, joined, behind, *below == 0 || (e->status == QN_OK && !qn_config_at(e, behind)->may_end));
     }
-    qn_clip(e, &f.lo, &f.hi);
+    qn_clip(e, f.state, &f.lo, &f.hi);
     uint32_t alone = qn_frame_make(e, f.state, f.lo, f.hi, 0);
     return walk_config(e, qn_config_make(e, &alone, 1, false));
 }

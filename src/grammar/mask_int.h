@@ -35,8 +35,9 @@ void qn_walk(qn_engine *e, const qn_trie *t, uint32_t begin, uint32_t end, uint3
 void qn_walk_root(qn_engine *e, const qn_trie *t, uint32_t config);
 void qn_walk_loop(qn_engine *e, const qn_trie *t, uint32_t begin, uint32_t end, uint32_t frame);
 
-/* mask_loop.c: the largest slice whose characters are all rounds of a loop, + 1; 0: none. */
-uint32_t qn_loop_slice(qn_engine *e, uint32_t i_loop);
+/* mask_loop.c: for a state between two rounds, the largest slice whose characters all are rounds from there on, and from
+ * the states that they lead to. */
+qn_loop_slice_found qn_loop_slice(qn_engine *e, uint32_t state);
 /* The states behind each byte, of a loop's state; NULL after a failure. */
 const uint32_t *qn_loop_row(qn_engine *e, uint32_t state);
 

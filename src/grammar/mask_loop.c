@@ -2,6 +2,8 @@
  * SPDX-License-Identifier: MIT */
 #include "grammar/mask_int.h"
 
+#define MAX_REACHED 4096 /* places that a slice's characters may lead to; more are not looked at */
+
 const uint32_t *qn_loop_row(qn_engine *e, uint32_t state)
 {
     uint32_t number = qn_rx_at(&e->rx, state)->c;
@@ -23,65 +25,124 @@ const uint32_t *qn_loop_row(qn_engine *e, uint32_t state)
     return e->loop_rows[number] = row;
 }
 
-/* Whether all of the n bytes that end a character lead from `state` back to `start`; *good remembers such a state. */
-static bool ends_well(qn_engine *e, uint32_t state, uint32_t first, uint32_t last, uint32_t n, uint32_t start,
-                      uint32_t good[4])
+/* Where a text of whole characters may stand: between two, or within one; and the bytes that go on from there. */
+enum { BETWEEN, LAST, TWO, THREE, AFTER_E0, AFTER_ED, AFTER_F0, AFTER_F4 };
+
+static const struct {
+    uint8_t first, last, next;
+} within[] = {
+    [LAST] = {0x80, 0xbf, BETWEEN}, [TWO] = {0x80, 0xbf, LAST},      [THREE] = {0x80, 0xbf, TWO},
+    [AFTER_E0] = {0xa0, 0xbf, LAST}, [AFTER_ED] = {0x80, 0x9f, LAST}, [AFTER_F0] = {0x90, 0xbf, TWO},
+    [AFTER_F4] = {0x80, 0x8f, TWO},
+};
+
+static int after_lead(unsigned c)
 {
-    if (state == QN_RX_NEVER || state == start) {
+    return c == 0xe0 ? AFTER_E0 : c == 0xed ? AFTER_ED : c == 0xf0 ? AFTER_F0 : c == 0xf4 ? AFTER_F4
+           : c >= 0xf1 ? THREE : c >= 0xe1 ? TWO : LAST;
+}
+
+typedef struct place {
+    uint32_t state;
+    int at;
+} place;
+
+typedef struct search {
+    qn_rx_vec places;
+    uint8_t *marks; /* by number of a state: a bit for each place in a character at which it was met */
+} search;
+
+/* A place reached; false: it is no good, or there are too many. */
+static bool reach(qn_engine *e, search *s, uint32_t state, int at)
+{
+    const qn_rx_node *x = qn_rx_at(&e->rx, state);
+    if (state == QN_RX_NEVER || (x->b != 0) != (at == BETWEEN)) {
         return false;
     }
-    bool is_full = first == 0x80 && last == 0xbf;
-    if (is_full && good[n] == state) {
+    if ((s->marks[x->c] >> at & 1) != 0) {
         return true;
     }
-    for (uint32_t c = first; c <= last; c++) {
-        const uint32_t *row = qn_loop_row(e, state);
-        if (row == NULL || (n == 1 ? row[c] != start : !ends_well(e, row[c], 0x80, 0xbf, n - 1, start, good))) {
-            return false;
-        }
-    }
-    good[n] = is_full ? state : good[n];
-    return true;
+    place p = {state, at};
+    s->marks[x->c] |= (uint8_t)(1u << at);
+    return s->places.n < MAX_REACHED && qn_vec_add(e->budget, &e->status, &s->places, &p, MAX_REACHED, sizeof(p));
 }
 
-static bool takes_wide(qn_engine *e, uint32_t start)
+static void forget_places(const qn_engine *e, search *s)
 {
-    uint32_t good[4] = {0};
-    for (uint32_t c = 0xc2; c <= 0xf4; c++) {
-        uint32_t first = c == 0xe0 ? 0xa0 : c == 0xf0 ? 0x90 : 0x80, last = c == 0xed ? 0x9f : c == 0xf4 ? 0x8f : 0xbf;
-        uint32_t n = c >= 0xf0 ? 3 : c >= 0xe0 ? 2 : 1;
-        const uint32_t *row = qn_loop_row(e, start);
-        if (row == NULL || !ends_well(e, row[c], first, last, n, start, good)) {
-            return false;
-        }
+    for (uint32_t i = 0; i < s->places.n; i++) {
+        s->marks[qn_rx_at(&e->rx, ((place *)s->places.items)[i].state)->c] = 0;
     }
-    return true;
+    s->places.n = 0;
 }
 
-uint32_t qn_loop_slice(qn_engine *e, uint32_t i_loop)
+/* Whether all texts of characters of these kinds stay within the loop; collects the states that they lead to. */
+static bool stays(qn_engine *e, uint32_t state, uint16_t kinds, search *s)
 {
-    if (e->loop_slices[i_loop] != 0) {
-        return e->loop_slices[i_loop] - 1u;
-    }
-    uint32_t start = qn_rx_loops(&e->rx)[i_loop].start, best = 0;
-    uint16_t kinds = QN_CHAR_PART;
-    for (unsigned c = 0; c < 0x80; c++) {
-        const uint32_t *row = qn_loop_row(e, start);
+    forget_places(e, s);
+    bool good = reach(e, s, state, BETWEEN);
+    for (uint32_t i = 0; i < s->places.n && good; i++) {
+        place p = ((place *)s->places.items)[i];
+        const uint32_t *row = qn_loop_row(e, p.state);
         if (row == NULL) {
-            return 0;
+            return false;
         }
-        kinds |= row[c] == start ? 0 : qn_kind_of_ascii((unsigned char)c);
+        if (p.at != BETWEEN) {
+            for (unsigned c = within[p.at].first; c <= within[p.at].last && good; c++) {
+                good = reach(e, s, row[c], within[p.at].next);
+            }
+            continue;
+        }
+        for (unsigned c = 0; c < 0x80 && good; c++) {
+            good = (kinds & qn_kind_of_ascii((unsigned char)c)) == 0 || reach(e, s, row[c], BETWEEN);
+        }
+        for (unsigned c = 0xc2; c <= 0xf4 && good && (kinds & QN_CHAR_WIDE) != 0; c++) {
+            good = reach(e, s, row[c], after_lead(c));
+        }
     }
-    kinds |= takes_wide(e, start) ? 0 : QN_CHAR_WIDE;
-    if (e->status != QN_OK) {
-        return 0;
+    return good;
+}
+
+/* What was found holds for all states that were met on the way. */
+static void note_slice(qn_engine *e, const qn_rx_vec *places, uint32_t slice)
+{
+    uint32_t most = 0;
+    for (uint32_t i = 0; i < places->n; i++) {
+        place p = ((place *)places->items)[i];
+        uint32_t needed = p.at == BETWEEN ? qn_rx_free_rounds(&e->rx, p.state) : 0;
+        most = needed > most ? needed : most;
     }
-    for (uint32_t i = 0; i < e->vocab->n_slices; i++) {
+    for (uint32_t i = 0; i < places->n; i++) {
+        uint32_t number = qn_rx_at(&e->rx, ((place *)places->items)[i].state)->c;
+        if (((place *)places->items)[i].at == BETWEEN && (i == 0 || e->loop_slices[number].found == 0)) {
+            e->loop_slices[number] = (qn_loop_slice_found){slice + 1, most};
+        }
+    }
+}
+
+qn_loop_slice_found qn_loop_slice(qn_engine *e, uint32_t state)
+{
+    qn_loop_slice_found *known = &e->loop_slices[qn_rx_at(&e->rx, state)->c];
+    if (known->found != 0) {
+        return *known;
+    }
+    search found = {.marks = qn_zalloc_array(e->budget, QN_RX_OWNER, e->n_loop_rows, 1)};
+    if (found.marks == NULL) {
+        e->status = qn_alloc_failure(e->budget, e->n_loop_rows);
+        return (qn_loop_slice_found){1, UINT32_MAX};
+    }
+    uint32_t best = 0;
+    for (uint32_t i = 0; i < e->vocab->n_slices && e->status == QN_OK; i++) {
         const qn_slice *s = &e->vocab->slices[i];
-        if ((s->kinds & kinds) == 0 && (best == 0 || s->n_tokens > e->vocab->slices[best - 1].n_tokens)) {
+        if ((best == 0 || s->n_tokens > e->vocab->slices[best - 1].n_tokens) && stays(e, state, s->kinds, &found) &&
+            e->status == QN_OK) {
             best = i + 1;
+            note_slice(e, &found.places, best);
         }
     }
-    e->loop_slices[i_loop] = (uint8_t)(best + 1);
-    return best;
+    qn_free(found.places.items);
+    qn_free(found.marks);
+    if (best == 0 && e->status == QN_OK) {
+        *known = (qn_loop_slice_found){1, UINT32_MAX};
+    }
+    return *known;
 }

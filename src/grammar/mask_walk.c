@@ -123,7 +123,7 @@ static void walk_behind(qn_engine *e, const qn_trie *t, uint32_t i, uint32_t beh
 void qn_walk_loop(qn_engine *e, const qn_trie *t, uint32_t begin, uint32_t end, uint32_t frame)
 {
     qn_frame f = *qn_frame_at(e, frame);
-    uint32_t start = qn_rx_loops(&e->rx)[qn_rx_at(&e->rx, f.state)->a].start;
+    bool is_guarded = qn_rx_loops(&e->rx)[qn_rx_at(&e->rx, f.state)->a].is_guarded;
     uint32_t behind = QN_DEAD;
     const uint32_t *behind_row = NULL;
     if (f.parent != 0) {
@@ -144,11 +144,12 @@ void qn_walk_loop(qn_engine *e, const qn_trie *t, uint32_t begin, uint32_t end, 
     for (uint32_t i = begin; i < end && e->status == QN_OK;) {
         const qn_trie_node *n = &nodes[i];
         uint32_t d = n->depth - 1u, state = states[d], lo = los[d], hi = his[d], to = QN_RX_NEVER;
-        if (state != start || hi != 0) {
+        const qn_rx_node *x = qn_rx_at(&e->rx, state);
+        if (x->b == 0 || hi != 0) {
             const uint32_t *row = qn_loop_row(e, state);
             to = row == NULL ? QN_RX_NEVER : row[n->byte];
         }
-        bool is_through = state == start && lo == 0 && d > base;
+        bool is_through = x->b != 0 && lo == 0 && d > base && x->is_null;
         if (is_through && behind != QN_DEAD && (behind_row == NULL || behind_row[n->byte] != QN_DEAD)) {
             walk_behind(e, t, i, behind);
         }
@@ -156,12 +157,17 @@ void qn_walk_loop(qn_engine *e, const qn_trie *t, uint32_t begin, uint32_t end, 
             i = n->next;
             continue;
         }
-        if (to == start) {
+        x = qn_rx_at(&e->rx, to);
+        if (x->b != 0) {
             lo -= lo != 0;
             hi -= hi != QN_GX_NO_MAX;
         }
+        if (is_guarded && !qn_loop_is_alive(e, to, lo, hi)) {
+            i = n->next;
+            continue;
+        }
         add_tokens(e, n);
-        if (exits_here && to == start && lo == 0 && n->next != i + 1) {
+        if (exits_here && x->b != 0 && lo == 0 && x->is_null && n->next != i + 1) {
             add_number(e, &e->exits, i);
         }
         states[d + 1] = to;

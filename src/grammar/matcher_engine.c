@@ -17,7 +17,7 @@ static qn_status alloc_parts(qn_engine *e)
     e->n_loop_rows = e->rx.n_states + 1;
     e->chunks = qn_zalloc_array(e->budget, QN_RX_OWNER, QN_MAX_ROWS / QN_ROWS_A_CHUNK, sizeof(*e->chunks));
     e->loop_rows = qn_zalloc_array(e->budget, QN_RX_OWNER, e->n_loop_rows, sizeof(*e->loop_rows));
-    e->loop_slices = qn_zalloc_array(e->budget, QN_RX_OWNER, (size_t)e->rx.loops.n + 1, 1);
+    e->loop_slices = qn_zalloc_array(e->budget, QN_RX_OWNER, e->n_loop_rows, sizeof(*e->loop_slices));
     e->walk_rows = qn_zalloc_array(e->budget, QN_RX_OWNER, n_depths, sizeof(*e->walk_rows));
     e->walk_configs = qn_zalloc_array(e->budget, QN_RX_OWNER, n_depths, sizeof(uint32_t));
     e->walk_states = qn_zalloc_array(e->budget, QN_RX_OWNER, n_depths, sizeof(uint32_t));

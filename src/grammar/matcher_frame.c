@@ -68,7 +68,8 @@ static uint64_t own_min_left(const qn_engine *e, uint32_t state, uint32_t lo)
         return x->min_len;
     }
     uint64_t round = qn_rx_at(&e->rx, qn_rx_loops(&e->rx)[x->a].round)->min_len;
-    return x->b != 0 ? lo * round : x->min_len + (lo == 0 ? 0 : lo - 1) * round;
+    uint64_t rounds = qn_rx_rounds(&e->rx, state, x->b == 0 && lo == 0 ? 1 : lo);
+    return x->b != 0 ? rounds * round : x->min_len + (rounds - 1) * round;
 }
 
 uint32_t qn_frame_make(qn_engine *e, uint32_t state, uint32_t lo, uint32_t hi, uint32_t parent)
@@ -155,7 +156,7 @@ static void begin_step(qn_engine *e)
 
 static void add_item(qn_engine *e, uint32_t state, uint32_t lo, uint32_t hi, uint32_t parent, bool pops)
 {
-    qn_clip(e, &lo, &hi);
+    qn_clip(e, state, &lo, &hi);
     const qn_frame_item *held = e->steps.items;
     for (uint32_t i = 0; i < e->steps.n; i++) {
         if (held[i].state == state && held[i].parent == parent && held[i].lo == lo && held[i].hi == hi &&
@@ -197,9 +198,9 @@ static void run_item(qn_engine *e, qn_frame_item it)
         }
     } else {
         bool is_between = x->kind == QN_RX_K_LOOP && x->b != 0;
-        is_null = is_between ? it.lo == 0 : is_null;
+        is_null = is_null && (!is_between || it.lo == 0);
         qn_rx_head h = qn_rx_head_of(&e->rx, it.state);
-        if (h.n_runs != 0 && !(is_between && it.hi == 0)) {
+        if (h.n_runs != 0 && (!is_between || qn_loop_is_alive(e, it.state, it.lo == 0 ? 1 : it.lo, it.hi))) {
             uint32_t f = qn_frame_make(e, it.state, it.lo, it.hi, it.parent);
             qn_vec_add(e->budget, &e->status, &e->out, &f, QN_MAX_STEPS, sizeof(f));
         }
@@ -244,9 +245,13 @@ uint32_t qn_config_step(qn_engine *e, uint32_t config, uint32_t symbol)
             continue;
         }
         const qn_rx_node *x = qn_rx_at(&e->rx, to);
-        if (x->kind == QN_RX_K_LOOP && x->b != 0) { /* a round is through */
-            f.lo -= f.lo != 0;
-            f.hi -= f.hi != QN_GX_NO_MAX;
+        if (x->kind == QN_RX_K_LOOP) {
+            bool is_between = x->b != 0; /* a round is through */
+            f.lo -= is_between && f.lo != 0;
+            f.hi -= is_between && f.hi != QN_GX_NO_MAX;
+            if (!qn_loop_is_alive(e, to, f.lo, f.hi)) {
+                continue;
+            }
         }
         add_item(e, to, f.lo, f.hi, f.parent, true);
     }

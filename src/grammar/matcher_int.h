@@ -55,6 +55,11 @@ typedef struct qn_frame_item {
     bool pops; /* came here by a byte or from above: may be through at once */
 } qn_frame_item;
 
+typedef struct qn_loop_slice_found {
+    uint32_t found; /* 0: not looked for; 1: none; else number of the slice + 2 */
+    uint32_t spare; /* rounds that must be allowed beyond those of a token, for it to lead to an end surely */
+} qn_loop_slice_found;
+
 typedef struct qn_engine {
     const qn_automaton *automaton;
     const qn_grammar_vocab *vocab;
@@ -77,7 +82,7 @@ typedef struct qn_engine {
     uint64_t result_bytes;
     uint32_t **loop_rows; /* by the number of a loop's state; NULL: not made */
     uint32_t n_loop_rows;
-    uint8_t *loop_slices; /* by loop: 0 not looked at; 1 none; else number of its slice + 2 */
+    qn_loop_slice_found *loop_slices; /* by the same */
     qn_rx_vec ids, exits; /* of one walk */
     uint32_t **walk_rows;                    /* by depth */
     uint32_t *walk_configs, *walk_states, *walk_lo, *walk_hi;
@@ -128,8 +133,25 @@ uint32_t *qn_config_row(qn_engine *e, uint32_t config);
 /* The bytes that may come next. */
 void qn_config_first(qn_engine *e, uint32_t config, uint64_t bytes[4]);
 
-static inline void qn_clip(const qn_engine *e, uint32_t *lo, uint32_t *hi)
+/* Whether a loop's state, with its counters, has a way to its end. */
+static inline bool qn_loop_is_alive(const qn_engine *e, uint32_t state, uint32_t lo, uint32_t hi)
 {
+    uint32_t needed = qn_rx_rounds(&e->rx, state, lo);
+    return needed <= hi && needed != UINT32_MAX;
+}
+
+/* Counters as far as they matter for a token. A guard may need many rounds to its end, or certain numbers of them. */
+static inline void qn_clip(const qn_engine *e, uint32_t state, uint32_t *lo, uint32_t *hi)
+{
+    const qn_rx_node *x = qn_rx_at(&e->rx, state);
+    if (e->clip == UINT32_MAX) {
+        return;
+    }
+    if (x->kind == QN_RX_K_LOOP && qn_rx_loops(&e->rx)[x->a].is_guarded) {
+        bool is_far = *lo == 0 && *hi >= e->clip + 2 * qn_rx_loops(&e->rx)[x->a].n_lengths;
+        *hi = is_far ? QN_GX_NO_MAX : *hi;
+        return;
+    }
     *hi = *hi >= e->clip ? QN_GX_NO_MAX : *hi;
     *lo = *lo > e->clip ? e->clip : *lo;
 }

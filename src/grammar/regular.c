@@ -193,7 +193,8 @@ qn_status qn_rx_copy(const qn_rx_pool *from, qn_budget *b, qn_rx_pool *to)
                 copy_vec(to, &to->calls, &from->calls, sizeof(qn_rx_call)) &&
                 copy_vec(to, &to->text, &from->text, 1) &&
                 copy_vec(to, &to->rules, &from->rules, sizeof(qn_rx_rule)) &&
-                copy_vec(to, &to->loops, &from->loops, sizeof(qn_rx_loop));
+                copy_vec(to, &to->loops, &from->loops, sizeof(qn_rx_loop)) &&
+                copy_vec(to, &to->lengths, &from->lengths, sizeof(uint16_t));
     if (good) {
         to->slots = qn_alloc(b, QN_RX_OWNER, from->n_slots * sizeof(*to->slots));
         if (to->slots != NULL) {
@@ -211,7 +212,7 @@ qn_status qn_rx_copy(const qn_rx_pool *from, qn_budget *b, qn_rx_pool *to)
 void qn_rx_close(qn_rx_pool *p)
 {
     qn_rx_vec *all[] = {&p->nodes, &p->runs, &p->kids, &p->heads, &p->calls, &p->text, &p->rules, &p->loops,
-                        &p->scratch_runs, &p->scratch_calls, &p->scratch_kids, &p->scratch_spine};
+                        &p->lengths, &p->scratch_runs, &p->scratch_calls, &p->scratch_kids, &p->scratch_spine};
     for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
         qn_free(all[i]->items);
         *all[i] = (qn_rx_vec){0};
@@ -225,7 +226,8 @@ uint64_t qn_rx_bytes(const qn_rx_pool *p)
 {
     return (uint64_t)p->nodes.cap * sizeof(qn_rx_node) + (uint64_t)p->runs.cap * sizeof(qn_rx_run) +
            (uint64_t)p->kids.cap * sizeof(qn_rx) + (uint64_t)p->heads.cap * sizeof(qn_rx_head) +
-           (uint64_t)p->calls.cap * sizeof(qn_rx_call) + p->text.cap + (uint64_t)p->n_slots * sizeof(*p->slots);
+           (uint64_t)p->calls.cap * sizeof(qn_rx_call) + p->text.cap + (uint64_t)p->n_slots * sizeof(*p->slots) +
+           (uint64_t)p->lengths.cap * sizeof(uint16_t);
 }
 
 /* ---- makers ---- */
@@ -383,14 +385,23 @@ qn_rx qn_rx_loop_call(qn_rx_pool *p, qn_rx start, uint32_t min, uint32_t max)
         return p->status != QN_OK ? QN_RX_NEVER : QN_RX_EPS;
     }
     const qn_rx_node *x = qn_rx_at(p, start);
-    uint32_t of_one = x->kind == QN_RX_K_GLOOP ? qn_rx_rules(p)[x->a].min_len
-                                               : qn_rx_at(p, qn_rx_loops(p)[x->a].round)->min_len;
+    bool is_loop = x->kind == QN_RX_K_LOOP;
+    uint32_t of_one = is_loop ? qn_rx_at(p, qn_rx_loops(p)[x->a].round)->min_len : qn_rx_rules(p)[x->a].min_len;
     if (of_one == UINT32_MAX) {
         return min == 0 ? QN_RX_EPS : QN_RX_NEVER;
     }
     min = of_one == 0 ? 0 : min;
-    return intern_plain(p, (qn_rx_node){.kind = QN_RX_K_LCALL, .a = start, .b = min, .c = max, .is_null = min == 0,
-                                        .min_len = qn_len_mul(of_one, min)});
+    uint32_t least = is_loop ? qn_rx_rounds(p, start, min) : min;
+    if (least > max || least == UINT32_MAX) {
+        return QN_RX_NEVER;
+    }
+    return intern_plain(p, (qn_rx_node){.kind = QN_RX_K_LCALL, .a = start, .b = min, .c = max, .is_null = least == 0,
+                                        .min_len = qn_len_mul(of_one, least)});
+}
+
+qn_rx qn_rx_pair(qn_rx_pool *p, qn_rx guard, qn_rx round)
+{
+    return intern_plain(p, (qn_rx_node){.kind = QN_RX_K_PAIR, .a = guard, .b = round});
 }
 
 qn_rx qn_rx_gloop(qn_rx_pool *p, uint32_t rule)

@@ -157,11 +157,11 @@ static qn_rx make_loop(qn_rx_pool *p, const exploration *e, qn_rx x)
     qn_rx *states = qn_zalloc_array(p->budget, QN_RX_OWNER, n, sizeof(*states));
     uint32_t *least = qn_zalloc_array(p->budget, QN_RX_OWNER, n, sizeof(*least));
     qn_rx made = QN_RX_NEVER;
-    qn_rx_loop loop = {QN_RX_NEVER, x};
+    qn_rx_loop loop = {.round = x};
     if (states == NULL || least == NULL) {
         p->status = qn_alloc_failure(p->budget, (uint64_t)n * sizeof(*states));
     } else if (qn_vec_add(p->budget, &p->status, &p->loops, &loop, QN_RX_MAX_NODES, sizeof(loop))) {
-        loop.start = qn_rx_state(p, QN_RX_K_LOOP, i_loop, 1, false, 0);
+        loop.start = qn_rx_state(p, QN_RX_K_LOOP, i_loop, 1, true, 0);
         for (uint32_t i = 0; i < n && p->status == QN_OK; i++) {
             qn_rx_node at = *qn_rx_at(p, ((qn_rx *)e->found.items)[i]);
             states[i] = i == 0 || at.is_null ? loop.start : qn_rx_state(p, QN_RX_K_LOOP, i_loop, 0, false, at.min_len);
@@ -193,7 +193,7 @@ static qn_rx make_loop(qn_rx_pool *p, const exploration *e, qn_rx x)
 qn_rx qn_rx_loop_of(qn_rx_pool *p, qn_rx x)
 {
     for (uint32_t i = 0; i < p->loops.n; i++) {
-        if (qn_rx_loops(p)[i].round == x) {
+        if (qn_rx_loops(p)[i].round == x && !qn_rx_loops(p)[i].is_guarded) {
             return qn_rx_loops(p)[i].start;
         }
     }

@@ -234,6 +234,7 @@ static void gather(qn_rx_pool *p, qn_rx x)
     case QN_RX_K_STATE:
     case QN_RX_K_LOOP:
     case QN_RX_K_GLOOP:
+    case QN_RX_K_PAIR:
         break;
     }
 }

@@ -35,6 +35,7 @@ typedef enum qn_rx_kind {
     QN_RX_K_LCALL,  /* the loop that starts at node a, b to c times */
     QN_RX_K_STATE,  /* a state of an automaton made beforehand; its head is set */
     QN_RX_K_LOOP,   /* a state of loop a (b: between two rounds, where the counters of a frame say what is open) */
+    QN_RX_K_PAIR,   /* only while a guarded loop is made: a guard and a place in a round */
     QN_RX_K_GLOOP,  /* a loop whose round is a call of rule a */
     QN_RX_K_AND,    /* only while states are made of them: a and b */
     QN_RX_K_NOT,    /* texts of any bytes that a does not match */
@@ -73,15 +74,22 @@ typedef struct qn_rx_rule { /* what nodes must know of the rules that they call 
     uint32_t min_len; /* UINT32_MAX: matches nothing */
 } qn_rx_rule;
 
+/* A loop over rounds. A guarded one matches only texts that its guard matches too (a pattern, beside a length): from each
+ * of its states only some numbers of rounds lead to an end. Which ones, repeats from n_lengths - period on. */
 typedef struct qn_rx_loop {
-    qn_rx start; /* the state between two rounds */
+    qn_rx start; /* the state between two rounds before the first */
     qn_rx round; /* what a round matches */
+    bool is_guarded;
+    uint32_t first_state; /* number (c) of its first state; the others follow */
+    uint32_t first_length, n_lengths, period; /* lengths[first_length + i * n_lengths + k]: state i, least number >= k */
 } qn_rx_loop;
+
+#define QN_RX_NO_LENGTH UINT16_MAX
 
 typedef struct qn_rx_pool {
     qn_budget *budget;
     qn_status status; /* sticks: QN_ENOMEM, QN_EBUDGET, QN_EFULL */
-    qn_rx_vec nodes, runs, kids, heads, calls, text, rules, loops;
+    qn_rx_vec nodes, runs, kids, heads, calls, text, rules, loops, lengths;
     uint32_t *slots; /* hash table of nodes; 0: free (NEVER is not looked up) */
     uint32_t n_slots;
     uint32_t n_states; /* STATE and LOOP nodes */
@@ -124,6 +132,7 @@ qn_rx qn_rx_rep(qn_rx_pool *p, qn_rx x, uint32_t min, uint32_t max);
 qn_rx qn_rx_rule_call(qn_rx_pool *p, uint32_t rule);
 qn_rx qn_rx_loop_call(qn_rx_pool *p, qn_rx start, uint32_t min, uint32_t max);
 qn_rx qn_rx_gloop(qn_rx_pool *p, uint32_t rule);
+qn_rx qn_rx_pair(qn_rx_pool *p, qn_rx guard, qn_rx round);
 qn_rx qn_rx_and(qn_rx_pool *p, qn_rx a, qn_rx b);
 qn_rx qn_rx_not(qn_rx_pool *p, qn_rx a);
 /* A node of its own, whose head is set afterwards. */
@@ -143,5 +152,13 @@ qn_rx qn_rx_step(qn_rx_pool *p, qn_rx x, uint32_t symbol);
 qn_rx qn_rx_determinise(qn_rx_pool *p, qn_rx x);
 /* A loop over x, made or found; NEVER (status unchanged): a round of x could go on where it might end. */
 qn_rx qn_rx_loop_of(qn_rx_pool *p, qn_rx x);
+
+/* regular_guard.c: min to max rounds of x (for which qn_rx_loop_of() found a loop), as a text that guard matches. */
+qn_rx qn_rx_guarded(qn_rx_pool *p, qn_rx guard, qn_rx x, uint32_t min, uint32_t max);
+/* The least number of rounds, from a state of a loop on and not below `least`, that leads to an end; the round that is
+ * going on counts. UINT32_MAX: there is none. */
+uint32_t qn_rx_rounds(const qn_rx_pool *p, qn_rx state, uint32_t least);
+/* The number from which on all numbers of rounds lead to an end; UINT32_MAX: there is none. */
+uint32_t qn_rx_free_rounds(const qn_rx_pool *p, qn_rx state);
 
 #endif
