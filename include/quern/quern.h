@@ -345,7 +345,7 @@ typedef enum qn_answer_part {
     QN_ANSWER_CONTENT,
     QN_ANSWER_REASONING,
     QN_ANSWER_CALL,      /* a tool call begins: the function's name */
-    QN_ANSWER_CALL_ID,   /* its id, in templates that have one; right after QN_ANSWER_CALL */
+    QN_ANSWER_CALL_ID,   /* its id, in templates that have one; after QN_ANSWER_CALL, or before QN_ANSWER_CALL_END */
     QN_ANSWER_ARGUMENTS, /* a piece of its arguments, which together are one JSON object */
     QN_ANSWER_CALL_END,  /* the call is whole; no text */
 } qn_answer_part;
