@@ -284,10 +284,15 @@ static qn_status repeated(qn_pattern_parser *p, part *out)
     if (repeat_mark(p, &min, &max)) {
         return qn_pattern_fail(p, QN_EFORMAT, at, "nothing to repeat");
     }
+    bool is_anchor = peek(p) == '^' || peek(p) == '$' || peek(p) == '\\';
     QN_TRY(atom(p, out));
+    is_anchor = is_anchor && !out->has[0];
     at = p->i;
     if (!repeat_mark(p, &min, &max)) {
         return QN_OK;
+    }
+    if (is_anchor) {
+        return qn_pattern_fail(p, QN_EFORMAT, at, "nothing to repeat");
     }
     qn_pattern_take(p, "?"); /* lazy: the same texts match */
     if (qn_pattern_take(p, "+")) {
