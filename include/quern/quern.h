@@ -369,6 +369,10 @@ qn_status qn_answer_reader_open(const qn_chat *c, const qn_prompt *p, const qn_a
 void qn_answer_reader_close(qn_answer_reader *a);
 qn_status qn_answer_reader_push(qn_answer_reader *a, const char *text, size_t n_bytes, qn_answer_fn *fn, void *ctx,
                                 qn_error *err);
+/* True once the template's mark of a turn's end has been read as text: nothing after it is part of the answer, and nothing
+ * of it comes out. A generation may end there. */
+bool qn_answer_reader_is_over(const qn_answer_reader *a);
+
 /* The answer is over. *cut: it ended inside reasoning or a call. */
 qn_status qn_answer_reader_finish(qn_answer_reader *a, qn_answer_fn *fn, void *ctx, bool *cut, qn_error *err);
 

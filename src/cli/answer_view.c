@@ -1,6 +1,7 @@
 /* Showing and gathering the parts of an answer. SPDX-License-Identifier: MIT */
 #include "cli/answer_view.h"
 
+#include "cli/generation.h"
 #include "cli/input.h"
 
 #define QN_VIEW_OWNER "answer"
@@ -155,7 +156,10 @@ static int take_part(void *ctx, qn_answer_part part, uint32_t i_call, const char
 int qn_answer_view_show(void *view, const char *bytes, size_t n_bytes)
 {
     qn_answer_view *v = view;
-    return qn_answer_reader_push(v->reader, bytes, n_bytes, take_part, v, &v->failure) != QN_OK;
+    if (qn_answer_reader_push(v->reader, bytes, n_bytes, take_part, v, &v->failure) != QN_OK) {
+        return -1;
+    }
+    return qn_answer_reader_is_over(v->reader) ? QN_SHOW_WHOLE : 0;
 }
 
 qn_status qn_answer_view_end(qn_answer_view *v, qn_error *err)

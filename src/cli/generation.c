@@ -96,8 +96,9 @@ static qn_status evaluate(qn_generation *g, const int32_t *ids, size_t n, const 
 
 static void show(qn_generation *g, const char *bytes, size_t n, bool *ended)
 {
-    if (n > 0 && g->show(g->ctx, bytes, n) != 0) {
-        g->ending = QN_ENDING_OUTPUT;
+    int answer = n > 0 ? g->show(g->ctx, bytes, n) : 0;
+    if (answer != 0) {
+        g->ending = answer == QN_SHOW_WHOLE ? QN_ENDING_STOP : QN_ENDING_OUTPUT;
         *ended = true;
     }
 }

@@ -7,7 +7,7 @@
 #include "cli/report.h"
 #include "cli/sampling.h"
 
-/* Why a text ends. QN_ENDING_OUTPUT: show() asked for it. */
+/* Why a text ends. QN_ENDING_OUTPUT: show() failed. */
 typedef enum qn_ending {
     QN_ENDING_STOP,
     QN_ENDING_LENGTH,
@@ -19,7 +19,9 @@ typedef enum qn_ending {
 
 const char *qn_ending_name(qn_ending e); /* "stop", ... as in JSON */
 
-/* Gets text as it may be shown. A return other than 0 ends the text. */
+/* Gets text as it may be shown. Returns 0 to go on, QN_SHOW_WHOLE when the text is whole with this, anything else when
+ * it cannot be shown. */
+#define QN_SHOW_WHOLE 1
 typedef int qn_show_fn(void *ctx, const char *bytes, size_t n_bytes);
 
 typedef struct qn_generation {

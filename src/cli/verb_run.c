@@ -52,7 +52,7 @@ static int show(void *ctx, const char *bytes, size_t n)
         r->open_line = bytes[n - 1] != '\n';
         r->broken_output |= !qn_report_flush();
     }
-    return r->broken_output;
+    return r->broken_output ? -1 : 0;
 }
 
 static qn_status prepare(run *r, qn_error *err)

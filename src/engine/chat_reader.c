@@ -95,6 +95,8 @@ qn_status qn_answer_reader_push(qn_answer_reader *a, const char *text, size_t n_
     return told(a, qn_answer_push(a->answer, text, n_bytes, hand_on, &r, err), err);
 }
 
+bool qn_answer_reader_is_over(const qn_answer_reader *a) { return a != NULL && qn_answer_is_over(a->answer); }
+
 qn_status qn_answer_reader_finish(qn_answer_reader *a, qn_answer_fn *fn, void *ctx, bool *cut, qn_error *err)
 {
     QN_NEED(a, err);

@@ -390,7 +390,7 @@ static qn_status alternatives(gbnf *g, bool is_nested, item *out)
     uint32_t first = g->n_parts;
     uint64_t weight = 0;
     do {
-        item x;
+        item x = {0};
         skip_space(g, true);
         QN_TRY(sequence(g, is_nested, &x));
         QN_TRY(push(g, x.x));

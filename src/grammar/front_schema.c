@@ -396,7 +396,7 @@ static qn_status build(qn_sx *s)
     s->b->root = s->rules[0].rule;
     while (s->n_built < s->n_rules) {
         qn_schema_rule r = s->rules[s->n_built++];
-        qn_gx body;
+        qn_gx body = 0;
         QN_TRY(rule_body(s, &r, &body));
         qn_gx_rule_define(s->b, r.rule, body);
     }

@@ -565,7 +565,7 @@ qn_status qn_sx_object(qn_sx *s, const qn_schema_clause *c, qn_gx *out)
     }
     bool is_capped = o.max != QN_GX_NO_MAX && (o.has_free || o.max < n);
     bool is_counted = is_capped || (o.min > n_required && o.min > 1);
-    qn_gx inside;
+    qn_gx inside = 0;
     bool may_be_empty = false;
     if (is_counted) {
         QN_TRY(counted_members(&o, n_required, &inside));

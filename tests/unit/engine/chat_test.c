@@ -184,6 +184,7 @@ static void answers_come_in_parts(void **state)
     expect_ok(qn_chat_render(c, json, strlen(json), &p, &err), &err);
     expect_ok(qn_answer_reader_open(c, p, NULL, &a, &err), &err);
     expect_ok(qn_answer_reader_push(a, answer, strlen(answer), gather, got, &err), &err);
+    assert_false(qn_answer_reader_is_over(a));
     expect_ok(qn_answer_reader_finish(a, gather, got, &cut, &err), &err);
     assert_string_equal(got, "r0[hm]c0[yes]");
     assert_false(cut);
