@@ -189,6 +189,31 @@ static void add_long(qn_engine *e, const qn_slice *s, uint32_t most)
     }
 }
 
+/* The tokens outside the slice, by the loop's table: those within the loop, then those that go on behind it. */
+static void walk_table(qn_engine *e, qn_frame f, const qn_slice *s, uint32_t behind)
+{
+    const qn_loop_table *table = qn_loop_table_of(e, f.state, s);
+    if (table == NULL) {
+        return;
+    }
+    for (uint32_t i = 0; i < table->n_within; i++) {
+        if (table->places[i].n_rounds <= f.hi) {
+            qn_vec_add(e->budget, &e->status, &e->ids, &table->places[i].node, UINT32_MAX / 8, sizeof(uint32_t));
+        }
+    }
+    uint64_t first[4];
+    qn_config_first(e, behind, first);
+    for (unsigned c = 0; c < 256; c++) {
+        bool can_come = (first[c / 64] >> (c % 64) & 1) != 0;
+        for (uint32_t i = table->first[c]; can_come && i < table->first[c + 1] && e->status == QN_OK; i++) {
+            qn_loop_place p = table->places[i];
+            if (p.n_rounds >= f.lo && p.n_rounds <= f.hi) {
+                qn_walk_behind(e, &s->rest, p.node, behind);
+            }
+        }
+    }
+}
+
 /* frame: between two rounds of a loop. behind: what can follow the loop; is_whole: all that can. */
 static uint32_t walk_loop(qn_engine *e, uint32_t frame, uint32_t behind, bool is_whole)
 {
@@ -218,7 +243,11 @@ static uint32_t walk_loop(qn_engine *e, uint32_t frame, uint32_t behind, bool is
         add_long(e, s, f.hi);
     }
     const qn_trie *t = qn_result_trie(e->vocab, slice);
-    qn_walk_loop(e, t, 0, t->n, frame);
+    if (slice != 0 && !qn_rx_loops(&e->rx)[qn_rx_at(&e->rx, f.state)->a].is_guarded) {
+        walk_table(e, f, s, behind);
+    } else {
+        qn_walk_loop(e, t, 0, t->n, frame);
+    }
     return keep(e, &facts, slot) == NULL ? UINT32_MAX : e->results.n - 1;
 }
 

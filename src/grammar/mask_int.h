@@ -33,11 +33,15 @@ void qn_walk_begin(qn_engine *e);
 /* Nodes [begin, end) of a trie, siblings and what is below them, from a configuration. */
 void qn_walk(qn_engine *e, const qn_trie *t, uint32_t begin, uint32_t end, uint32_t config);
 void qn_walk_root(qn_engine *e, const qn_trie *t, uint32_t config);
+/* What follows a loop takes node i, whose parent is a place between two rounds. */
+void qn_walk_behind(qn_engine *e, const qn_trie *t, uint32_t i, uint32_t behind);
 void qn_walk_loop(qn_engine *e, const qn_trie *t, uint32_t begin, uint32_t end, uint32_t frame);
 
 /* mask_loop.c: for a state between two rounds, the largest slice whose characters all are rounds from there on, and from
  * the states that they lead to. */
 qn_loop_slice_found qn_loop_slice(qn_engine *e, uint32_t state);
+/* The table of a loop without a guard for one of the slices; NULL after a failure. */
+const qn_loop_table *qn_loop_table_of(qn_engine *e, uint32_t state, const qn_slice *s);
 /* The states behind each byte, of a loop's state; NULL after a failure. */
 const uint32_t *qn_loop_row(qn_engine *e, uint32_t state);
 

@@ -3,6 +3,7 @@
 #include "grammar/mask_int.h"
 
 #define MAX_REACHED 4096 /* places that a slice's characters may lead to; more are not looked at */
+#define MAX_PLACES (1u << 26)
 
 const uint32_t *qn_loop_row(qn_engine *e, uint32_t state)
 {
@@ -145,4 +146,84 @@ qn_loop_slice_found qn_loop_slice(qn_engine *e, uint32_t state)
         *known = (qn_loop_slice_found){1, UINT32_MAX};
     }
     return *known;
+}
+
+/* ---- tables ---- */
+
+
+/* Walks the rest of the slice by the loop's states alone. within: tokens; behind: nodes after whole rounds. */
+static void collect(qn_engine *e, uint32_t start, const qn_trie *t, qn_rx_vec *within_loop, qn_rx_vec *behind)
+{
+    uint32_t *states = e->walk_states, *rounds = e->walk_lo;
+    states[0] = start;
+    rounds[0] = 0;
+    for (uint32_t i = 0; i < t->n && e->status == QN_OK;) {
+        const qn_trie_node *n = &t->nodes[i];
+        uint32_t d = n->depth - 1u, state = states[d];
+        bool is_between = state == start;
+        if (is_between && d != 0) {
+            qn_loop_place p = {i, rounds[d]};
+            qn_vec_add(e->budget, &e->status, behind, &p, MAX_PLACES, sizeof(p));
+        }
+        const uint32_t *row = qn_loop_row(e, state);
+        uint32_t to = row == NULL ? QN_RX_NEVER : row[n->byte];
+        if (to == QN_RX_NEVER) {
+            i = n->next;
+            continue;
+        }
+        /* A round counts from its first byte on: a token that ends within one needs it too. */
+        uint32_t begun = rounds[d] + (is_between ? 1u : 0u);
+        for (int32_t id = n->token; id >= 0; id = n->has_more ? e->vocab->same[id] : -1) {
+            qn_loop_place p = {(uint32_t)id, begun};
+            qn_vec_add(e->budget, &e->status, within_loop, &p, MAX_PLACES, sizeof(p));
+        }
+        states[d + 1] = to;
+        rounds[d + 1] = begun;
+        i++;
+    }
+}
+
+static qn_loop_table *make_table(qn_engine *e, const qn_trie *t, const qn_rx_vec *within_loop, const qn_rx_vec *behind)
+{
+    qn_loop_table *table = qn_zalloc(e->budget, QN_RX_OWNER, sizeof(*table));
+    size_t n = (size_t)within_loop->n + behind->n + 1;
+    qn_loop_place *places = qn_zalloc_array(e->budget, QN_RX_OWNER, n, sizeof(*places));
+    if (table == NULL || places == NULL) {
+        e->status = qn_alloc_failure(e->budget, n * sizeof(*places));
+        qn_free(table);
+        qn_free(places);
+        return NULL;
+    }
+    table->places = places;
+    table->n_within = within_loop->n;
+    if (within_loop->n != 0) {
+        memcpy(places, within_loop->items, within_loop->n * sizeof(*places));
+    }
+    const qn_loop_place *raw = behind->items;
+    for (uint32_t i = 0; i < behind->n; i++) {
+        table->first[t->nodes[raw[i].node].byte + 1]++;
+    }
+    table->first[0] = within_loop->n;
+    for (unsigned c = 0; c < 256; c++) {
+        table->first[c + 1] += table->first[c];
+    }
+    uint32_t fill[256];
+    memcpy(fill, table->first, sizeof(fill));
+    for (uint32_t i = 0; i < behind->n; i++) {
+        places[fill[t->nodes[raw[i].node].byte]++] = raw[i];
+    }
+    return table;
+}
+
+const qn_loop_table *qn_loop_table_of(qn_engine *e, uint32_t state, const qn_slice *s)
+{
+    uint32_t number = qn_rx_at(&e->rx, state)->c;
+    if (e->loop_tables[number] == NULL) {
+        qn_rx_vec within_loop = {0}, behind = {0};
+        collect(e, state, &s->rest, &within_loop, &behind);
+        e->loop_tables[number] = e->status == QN_OK ? make_table(e, &s->rest, &within_loop, &behind) : NULL;
+        qn_free(within_loop.items);
+        qn_free(behind.items);
+    }
+    return e->loop_tables[number];
 }

@@ -101,8 +101,7 @@ void qn_walk_root(qn_engine *e, const qn_trie *t, uint32_t config)
     }
 }
 
-/* What follows the loop takes node i, whose parent was left between two rounds. */
-static void walk_behind(qn_engine *e, const qn_trie *t, uint32_t i, uint32_t behind)
+void qn_walk_behind(qn_engine *e, const qn_trie *t, uint32_t i, uint32_t behind)
 {
     const qn_trie_node *n = &t->nodes[i];
     uint32_t to = qn_config_next(e, behind, n->byte);
@@ -151,7 +150,7 @@ void qn_walk_loop(qn_engine *e, const qn_trie *t, uint32_t begin, uint32_t end, 
         }
         bool is_through = x->b != 0 && lo == 0 && d > base && x->is_null;
         if (is_through && behind != QN_DEAD && (behind_row == NULL || behind_row[n->byte] != QN_DEAD)) {
-            walk_behind(e, t, i, behind);
+            qn_walk_behind(e, t, i, behind);
         }
         if (to == QN_RX_NEVER) {
             i = n->next;

@@ -18,13 +18,14 @@ static qn_status alloc_parts(qn_engine *e)
     e->chunks = qn_zalloc_array(e->budget, QN_RX_OWNER, QN_MAX_ROWS / QN_ROWS_A_CHUNK, sizeof(*e->chunks));
     e->loop_rows = qn_zalloc_array(e->budget, QN_RX_OWNER, e->n_loop_rows, sizeof(*e->loop_rows));
     e->loop_slices = qn_zalloc_array(e->budget, QN_RX_OWNER, e->n_loop_rows, sizeof(*e->loop_slices));
+    e->loop_tables = qn_zalloc_array(e->budget, QN_RX_OWNER, e->n_loop_rows, sizeof(*e->loop_tables));
     e->walk_rows = qn_zalloc_array(e->budget, QN_RX_OWNER, n_depths, sizeof(*e->walk_rows));
     e->walk_configs = qn_zalloc_array(e->budget, QN_RX_OWNER, n_depths, sizeof(uint32_t));
     e->walk_states = qn_zalloc_array(e->budget, QN_RX_OWNER, n_depths, sizeof(uint32_t));
     e->walk_lo = qn_zalloc_array(e->budget, QN_RX_OWNER, n_depths, sizeof(uint32_t));
     e->walk_hi = qn_zalloc_array(e->budget, QN_RX_OWNER, n_depths, sizeof(uint32_t));
     e->special_ids = qn_zalloc_array(e->budget, QN_RX_OWNER, (size_t)e->rx.n_specials + 1, sizeof(*e->special_ids));
-    bool good = e->chunks != NULL && e->loop_rows != NULL && e->loop_slices != NULL && e->walk_rows != NULL &&
+    bool good = e->chunks != NULL && e->loop_rows != NULL && e->loop_slices != NULL && e->loop_tables != NULL && e->walk_rows != NULL &&
                 e->walk_configs != NULL && e->walk_states != NULL && e->walk_lo != NULL && e->walk_hi != NULL &&
                 e->special_ids != NULL;
     return good ? QN_OK : qn_alloc_failure(e->budget, e->n_loop_rows * sizeof(*e->loop_rows));
@@ -114,7 +115,12 @@ void qn_engine_close(qn_engine *e)
     for (uint32_t i = 0; e->loop_rows != NULL && i < e->n_loop_rows; i++) {
         qn_free(e->loop_rows[i]);
     }
-    void *all[] = {e->chunks, e->loop_rows, e->loop_slices, e->walk_rows, e->walk_configs, e->walk_states, e->walk_lo,
+    for (uint32_t i = 0; e->loop_tables != NULL && i < e->n_loop_rows; i++) {
+        qn_loop_table *t = e->loop_tables[i];
+        qn_free(t == NULL ? NULL : t->places);
+        qn_free(t);
+    }
+    void *all[] = {e->chunks, e->loop_rows, e->loop_slices, e->loop_tables, e->walk_rows, e->walk_configs, e->walk_states, e->walk_lo,
                    e->walk_hi, e->special_ids, e->frames.items, e->configs.items, e->sets.items, e->frame_table.slots,
                    e->config_table.slots, e->steps.items, e->out.items, e->results.items, e->ids.items, e->exits.items};
     for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++) {

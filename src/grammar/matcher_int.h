@@ -55,6 +55,17 @@ typedef struct qn_frame_item {
     bool pops; /* came here by a byte or from above: may be through at once */
 } qn_frame_item;
 
+typedef struct qn_loop_place { /* a node of a slice's rest, and the rounds before it */
+    uint32_t node, n_rounds;
+} qn_loop_place;
+
+/* What a loop without a guard makes of the tokens outside its slice, whatever its counters and what follows it. */
+typedef struct qn_loop_table {
+    uint32_t n_within;
+    uint32_t first[257];    /* places[first[c], first[c + 1]): nodes of byte c, behind a whole number of rounds >= 1 */
+    qn_loop_place *places;  /* before those: tokens that end within the loop, their ids and the rounds begun */
+} qn_loop_table;
+
 typedef struct qn_loop_slice_found {
     uint32_t found; /* 0: not looked for; 1: none; else number of the slice + 2 */
     uint32_t spare; /* rounds that must be allowed beyond those of a token, for it to lead to an end surely */
@@ -83,6 +94,7 @@ typedef struct qn_engine {
     uint32_t **loop_rows; /* by the number of a loop's state; NULL: not made */
     uint32_t n_loop_rows;
     qn_loop_slice_found *loop_slices; /* by the same */
+    qn_loop_table **loop_tables;      /* by the same */
     qn_rx_vec ids, exits; /* of one walk */
     uint32_t **walk_rows;                    /* by depth */
     uint32_t *walk_configs, *walk_states, *walk_lo, *walk_hi;
