@@ -1,0 +1,106 @@
+"""JSON schemas by the public test suite: what is supported answers as the suite says, by the expressions and by the
+automaton, and what is generated at random validates.
+
+Set apart, with their reasons, are the few instances where enforcing while generating differs from validating:
+  format      2020-12's main files take a format as an annotation; the listed ones are enforced here.
+  content     contentEncoding and contentMediaType are annotations, in draft 7's optional files they are not.
+  hostname    labels that begin with xn-- are left out: they would have to be decoded.
+
+SPDX-License-Identifier: MIT
+"""
+import collections
+import os
+
+import pytest
+
+pytest.importorskip("jsonschema")
+pytest.importorskip("regex")
+if not os.environ.get("QUERN_ORACLE_BIN"):
+    pytest.skip("QUERN_ORACLE_BIN names no folder", allow_module_level=True)
+
+import judge  # noqa: E402
+import suite  # noqa: E402
+
+FOLDERS = ["", "optional", "optional/format"]
+DRAFTS = ["draft7", "draft2020-12"]
+LEAST = {"draft7": 0.85, "draft2020-12": 0.60}  # of the main files' schemas
+TEXTS = int(os.environ.get("QUERN_TEXTS", "20"))  # made of each schema
+
+needs_suite = pytest.mark.skipif(not suite.SUITE.is_dir(), reason="no shared data: data/jsonschema")
+
+
+@pytest.fixture(scope="module")
+def tool():
+    t = suite.Tool()
+    yield t
+    t.close()
+
+
+def set_apart(draft, folder, file, description, instance):
+    if file == "format" and draft == "draft2020-12":
+        return "only an annotation" in instance
+    if file == "content":
+        return True
+    return file in ("hostname", "idn-hostname") and "A-label" in description
+
+
+def look_at(tool, draft, folder):
+    """(schemas, supported ones, [(why, how many refused)], faults) of a folder."""
+    n = n_supported = n_made = 0
+    refused, faults = collections.Counter(), []
+    for file, description, schema, tests in suite.groups(draft, folder):
+        n += 1
+        cases = [(t["valid"], text, t["description"]) for t in tests
+                 for text in suite.spellings(suite.in_order(schema, [schema], t["data"]))]
+        answer = tool.ask("schema", schema, [text for _, text, _ in cases], generate=TEXTS, seed=n)
+        where = f"{draft}/{folder or 'main'}: {file}, {description}"
+        if answer["stage"] == "automaton" and answer["status"] == "QN_EFORMAT" and not any(t["valid"] for t in tests):
+            n_supported += 1  # it allows no value at all, and that is what is said
+            continue
+        if answer["status"] != "QN_OK":
+            if answer["status"] == "QN_EUNSUPPORTED":
+                assert answer["what"].startswith("schema, at #"), f"{where}: {answer['what']}"
+            else:
+                faults.append(f"{where}: {answer['status']} {answer['what']}")
+            refused[answer["what"].split(": ")[0].rsplit("/", 1)[-1]] += 1
+            continue
+        n_supported += 1
+        for (valid, text, instance), matches, accepts in zip(cases, answer["matches"], answer["accepts"]):
+            if matches != accepts:
+                faults.append(f"{where}: the automaton says {accepts}, the expression {matches}: {text}")
+            if matches != valid and not set_apart(draft, folder, file, description, instance):
+                faults.append(f"{where}, {instance}: {'valid' if valid else 'invalid'}, but {matches}: {text}")
+        validator = judge.validator(schema)
+        for text in answer["made"]:
+            n_made += 1
+            why = "no end came" if text is None else judge.fault(validator, text)
+            if why:
+                faults.append(f"{where}: made {text!r}: {why}")
+    print(f"\n{draft}/{folder or 'main'}: {n_supported} of {n} schemas supported, {n_made} texts made; refused: "
+          + ", ".join(f"{k} {c}" for k, c in refused.most_common()))
+    return n, n_supported, faults
+
+
+@needs_suite
+@pytest.mark.parametrize("draft", DRAFTS)
+@pytest.mark.parametrize("folder", FOLDERS, ids=lambda f: f or "main")
+def test_suite(tool, draft, folder):
+    n, n_supported, faults = look_at(tool, draft, folder)
+    assert not faults, f"{len(faults)} faults, the first ones:\n" + "\n".join(faults[:10])
+    if folder == "":
+        assert n_supported >= LEAST[draft] * n
+
+
+@needs_suite
+@pytest.mark.parametrize("draft", DRAFTS)
+def test_listed_keywords(tool, draft):
+    """Schemas of listed keywords alone are refused only for what those keywords say that no list has."""
+    allowed = ("leads out of the document", "this format is not enforced", "only whole numbers and 0.1", "uniqueItems", "this dialect is not known")
+    found = []
+    for file, description, schema, tests in suite.groups(draft):
+        if suite.keywords(schema) - suite.LISTED:
+            continue
+        answer = tool.ask("schema", schema)
+        if answer["status"] == "QN_EUNSUPPORTED" and not any(a in answer["what"] for a in allowed):
+            found.append(f"{file}, {description}: {answer['what']}")
+    assert not found, "\n".join(found)
