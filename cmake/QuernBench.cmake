@@ -5,7 +5,7 @@ foreach(file IN LISTS bench_files)
     get_filename_component(noun ${file} NAME_WE)
     add_executable(quern_${noun} EXCLUDE_FROM_ALL ${file})
     target_include_directories(quern_${noun} PRIVATE ${CMAKE_SOURCE_DIR}/src)
-    target_link_libraries(quern_${noun} PRIVATE quern_backend quern_text)
+    target_link_libraries(quern_${noun} PRIVATE quern_backend quern_text quern_grammar)
     set_target_properties(quern_${noun} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/bench)
 endforeach()
 

@@ -1,0 +1,181 @@
+/* Times masks: for each case of a file, a schema is compiled and texts, given as token ids, are gone through. Prints a
+ * line of JSON for each case: how long compiling took and every single mask, with a fresh grammar for each round, so that
+ * the first mask in a state counts as well. bench/grammar.py writes the cases and compares with others.
+ * SPDX-License-Identifier: MIT */
+#include "base/json.h"
+#include "grammar/front.h"
+#include "grammar/grammar.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+#include <unistd.h>
+
+typedef struct job {
+    qn_grammar_vocab *vocab;
+    uint64_t *bits;
+    uint32_t max_whitespace;
+    double *us; /* of this case's masks */
+    size_t n_us, cap_us;
+    double compile_us, accept_us;
+    size_t n_accepted;
+} job;
+
+static void fail(const char *what, const char *why)
+{
+    fprintf(stderr, "quern_grammar_bench: %s: %s\n", what, why);
+    exit(1);
+}
+
+static double now_us(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec * 1e6 + (double)t.tv_nsec * 1e-3;
+}
+
+static char *read_file(const char *path, size_t *n_bytes)
+{
+    FILE *f = fopen(path, "rb");
+    if (f == NULL || fseek(f, 0, SEEK_END) != 0) {
+        fail(path, "cannot be read");
+    }
+    long n = ftell(f);
+    char *text = malloc((size_t)n + 1);
+    rewind(f);
+    if (text == NULL || fread(text, 1, (size_t)n, f) != (size_t)n) {
+        fail(path, "cannot be read");
+    }
+    fclose(f);
+    *n_bytes = (size_t)n;
+    return text;
+}
+
+static void note(job *j, double us)
+{
+    if (j->n_us == j->cap_us) {
+        j->cap_us = j->cap_us == 0 ? 1024 : j->cap_us * 2;
+        j->us = realloc(j->us, j->cap_us * sizeof(*j->us));
+        if (j->us == NULL) {
+            fail("times", "no memory");
+        }
+    }
+    j->us[j->n_us++] = us;
+}
+
+static qn_grammar *compile(job *j, const char *name, const qn_json *schema)
+{
+    qn_gx_builder b;
+    qn_grammar *g;
+    qn_error err;
+    double start = now_us();
+    qn_gx_init(&b, NULL);
+    qn_schema_options options = {.max_whitespace = j->max_whitespace};
+    if (qn_front_schema(&b, schema, &options, &err) != QN_OK || qn_grammar_open(&b, NULL, &g, &err) != QN_OK) {
+        fail(name, err.what);
+    }
+    qn_gx_free(&b);
+    j->compile_us += now_us() - start;
+    return g;
+}
+
+static void go_through(job *j, const char *name, qn_grammar *g, const qn_json *ids)
+{
+    qn_matcher *m;
+    qn_error err;
+    double start = now_us();
+    if (qn_matcher_open(g, j->vocab, NULL, &m, &err) != QN_OK) {
+        fail(name, err.what);
+    }
+    double opening = now_us() - start; /* counts to the first mask */
+    size_t n = qn_json_count(ids);
+    for (size_t i = 0; i <= n; i++) {
+        start = now_us();
+        qn_status s = qn_matcher_mask(m, j->bits);
+        note(j, now_us() - start + opening);
+        opening = 0;
+        int64_t id = 0;
+        if (s != QN_OK || (i < n && !qn_json_as_i64(qn_json_at(ids, i), &id))) {
+            fail(name, qn_status_text(s));
+        }
+        start = now_us();
+        if (i < n && ((j->bits[id / 64] >> (id % 64) & 1) == 0 || qn_matcher_accept(m, (int32_t)id) != QN_OK)) {
+            fprintf(stderr, "token %zu of %zu\n", i, n);
+            fail(name, "the text is refused");
+        }
+        j->accept_us += now_us() - start;
+        j->n_accepted += i < n;
+    }
+    if (!qn_matcher_may_end(m)) {
+        fail(name, "the text is not complete");
+    }
+    qn_matcher_close(m);
+}
+
+static void run_case(job *j, const qn_json *one, unsigned rounds)
+{
+    const qn_json *name = qn_json_find(one, "name"), *texts = qn_json_find(one, "texts");
+    char label[128];
+    snprintf(label, sizeof(label), "%.*s", QN_STR_ARG(qn_json_as_str(name)));
+    j->n_us = j->n_accepted = 0;
+    j->compile_us = j->accept_us = 0;
+    for (unsigned r = 0; r < rounds; r++) {
+        qn_grammar *g = compile(j, label, qn_json_find(one, "schema"));
+        for (size_t i = 0; i < qn_json_count(texts); i++) {
+            go_through(j, label, g, qn_json_at(texts, i));
+        }
+        qn_grammar_close(g);
+    }
+    printf("{\"name\":\"%s\",\"compile_us\":%.1f,\"accept_us\":%.3f,\"mask_us\":[", label, j->compile_us / rounds,
+           j->accept_us / (double)(j->n_accepted == 0 ? 1 : j->n_accepted));
+    for (size_t i = 0; i < j->n_us; i++) {
+        printf("%s%.2f", i == 0 ? "" : ",", j->us[i]);
+    }
+    printf("]}\n");
+    fflush(stdout);
+}
+
+int main(int argc, char **argv)
+{
+    job j = {0};
+    unsigned rounds = 3;
+    for (int c; (c = getopt(argc, argv, "r:b:")) != -1;) {
+        rounds = c == 'r' ? (unsigned)strtoul(optarg, NULL, 10) : rounds;
+        j.max_whitespace = c == 'b' ? (uint32_t)strtoul(optarg, NULL, 10) : j.max_whitespace;
+        if (c == '?') {
+            return 2;
+        }
+    }
+    if (argc - optind != 2) {
+        fail("usage", "quern_grammar_bench [-r ROUNDS] [-b BLANKS] VOCAB.gguf CASES.json");
+    }
+    qn_gguf *g;
+    qn_tokenizer *t;
+    qn_error err;
+    if (qn_gguf_open(argv[optind], NULL, &g, &err) != QN_OK || qn_tokenizer_open(g, NULL, &t, &err) != QN_OK) {
+        fail(argv[optind], err.what);
+    }
+    double start = now_us();
+    if (qn_grammar_vocab_open(t, NULL, &j.vocab, &err) != QN_OK) {
+        fail(argv[optind], err.what);
+    }
+    fprintf(stderr, "%u tokens, prepared in %.1f ms\n", qn_tokenizer_n_vocab(t), (now_us() - start) * 1e-3);
+    j.bits = calloc((qn_tokenizer_n_vocab(t) + 63) / 64, sizeof(*j.bits));
+    size_t n_bytes;
+    char *text = read_file(argv[optind + 1], &n_bytes);
+    qn_json_doc *doc;
+    if (j.bits == NULL || qn_json_parse(NULL, text, n_bytes, 1u << 22, &doc, &err) != QN_OK) {
+        fail(argv[optind + 1], j.bits == NULL ? "no memory" : err.what);
+    }
+    for (size_t i = 0; i < qn_json_count(qn_json_root(doc)); i++) {
+        run_case(&j, qn_json_at(qn_json_root(doc), i), rounds);
+    }
+    qn_json_free(doc);
+    free(text);
+    free(j.us);
+    free(j.bits);
+    qn_grammar_vocab_close(j.vocab);
+    qn_tokenizer_close(t);
+    qn_gguf_close(g);
+    return 0;
+}
