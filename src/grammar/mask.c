@@ -189,6 +189,19 @@ static void add_long(qn_engine *e, const qn_slice *s, uint32_t most)
     }
 }
 
+static void add_id(qn_engine *e, uint32_t id)
+{
+    qn_vec_add(e->budget, &e->status, &e->ids, &id, UINT32_MAX / 8, sizeof(id));
+}
+
+/* Node i of the slice's rest comes after n_rounds of the loop: what follows the loop may take it. */
+static void try_behind(qn_engine *e, qn_frame f, const qn_slice *s, uint32_t i, uint32_t n_rounds, uint32_t behind)
+{
+    if (n_rounds >= f.lo && n_rounds <= f.hi && n_rounds != 0 && e->status == QN_OK) {
+        qn_walk_behind(e, &s->rest, i, behind);
+    }
+}
+
 /* The tokens outside the slice, by the loop's table: those within the loop, then those that go on behind it. */
 static void walk_table(qn_engine *e, qn_frame f, const qn_slice *s, uint32_t behind)
 {
@@ -198,18 +211,25 @@ static void walk_table(qn_engine *e, qn_frame f, const qn_slice *s, uint32_t beh
     }
     for (uint32_t i = 0; i < table->n_within; i++) {
         if (table->places[i].n_rounds <= f.hi) {
-            qn_vec_add(e->budget, &e->status, &e->ids, &table->places[i].node, UINT32_MAX / 8, sizeof(uint32_t));
+            add_id(e, table->places[i].node);
+        }
+    }
+    for (uint32_t i = 0; i < s->n_parts && !s->has_odd; i++) {
+        if (s->parts[i].n_chars <= f.hi) {
+            add_id(e, s->parts[i].i);
         }
     }
     uint64_t first[4];
     qn_config_first(e, behind, first);
     for (unsigned c = 0; c < 256; c++) {
-        bool can_come = (first[c / 64] >> (c % 64) & 1) != 0;
-        for (uint32_t i = table->first[c]; can_come && i < table->first[c + 1] && e->status == QN_OK; i++) {
-            qn_loop_place p = table->places[i];
-            if (p.n_rounds >= f.lo && p.n_rounds <= f.hi) {
-                qn_walk_behind(e, &s->rest, p.node, behind);
-            }
+        if ((first[c / 64] >> (c % 64) & 1) == 0) {
+            continue;
+        }
+        for (uint32_t i = table->first[c]; i < table->first[c + 1]; i++) {
+            try_behind(e, f, s, table->places[i].node, table->places[i].n_rounds, behind);
+        }
+        for (uint32_t i = s->first_border[c]; i < s->first_border[c + 1] && !s->has_odd; i++) {
+            try_behind(e, f, s, s->borders[i].i, s->borders[i].n_chars, behind);
         }
     }
 }
@@ -233,7 +253,8 @@ static uint32_t walk_loop(qn_engine *e, uint32_t frame, uint32_t behind, bool is
     if (known.spare != 0 && (known.spare == UINT32_MAX || f.hi < e->vocab->max_len + known.spare)) {
         slice = 0; /* not every token of it may lead to an end */
     }
-    if (slice != 0 && !is_open && may_share(e, s, behind)) {
+    bool shares = slice != 0 && may_share(e, s, behind);
+    if (shares && !is_open) {
         slice = 0; /* a token of the slice may begin within the loop and end behind it */
     }
     qn_result facts = {.kind = QN_WALK_LOOP, .a = frame, .b = is_whole, .i_trie = slice, .slice = slice};
@@ -243,7 +264,7 @@ static uint32_t walk_loop(qn_engine *e, uint32_t frame, uint32_t behind, bool is
         add_long(e, s, f.hi);
     }
     const qn_trie *t = qn_result_trie(e->vocab, slice);
-    if (slice != 0 && !qn_rx_loops(&e->rx)[qn_rx_at(&e->rx, f.state)->a].is_guarded) {
+    if (slice != 0 && !shares && !qn_rx_loops(&e->rx)[qn_rx_at(&e->rx, f.state)->a].is_guarded) {
         walk_table(e, f, s, behind);
     } else {
         qn_walk_loop(e, t, 0, t->n, frame);

@@ -26,23 +26,6 @@ const uint32_t *qn_loop_row(qn_engine *e, uint32_t state)
     return e->loop_rows[number] = row;
 }
 
-/* Where a text of whole characters may stand: between two, or within one; and the bytes that go on from there. */
-enum { BETWEEN, LAST, TWO, THREE, AFTER_E0, AFTER_ED, AFTER_F0, AFTER_F4 };
-
-static const struct {
-    uint8_t first, last, next;
-} within[] = {
-    [LAST] = {0x80, 0xbf, BETWEEN}, [TWO] = {0x80, 0xbf, LAST},      [THREE] = {0x80, 0xbf, TWO},
-    [AFTER_E0] = {0xa0, 0xbf, LAST}, [AFTER_ED] = {0x80, 0x9f, LAST}, [AFTER_F0] = {0x90, 0xbf, TWO},
-    [AFTER_F4] = {0x80, 0x8f, TWO},
-};
-
-static int after_lead(unsigned c)
-{
-    return c == 0xe0 ? AFTER_E0 : c == 0xed ? AFTER_ED : c == 0xf0 ? AFTER_F0 : c == 0xf4 ? AFTER_F4
-           : c >= 0xf1 ? THREE : c >= 0xe1 ? TWO : LAST;
-}
-
 typedef struct place {
     uint32_t state;
     int at;
@@ -57,7 +40,7 @@ typedef struct search {
 static bool reach(qn_engine *e, search *s, uint32_t state, int at)
 {
     const qn_rx_node *x = qn_rx_at(&e->rx, state);
-    if (state == QN_RX_NEVER || (x->b != 0) != (at == BETWEEN)) {
+    if (state == QN_RX_NEVER || (x->b != 0) != (at == QN_UTF8_BETWEEN)) {
         return false;
     }
     if ((s->marks[x->c] >> at & 1) != 0) {
@@ -80,24 +63,24 @@ static void forget_places(const qn_engine *e, search *s)
 static bool stays(qn_engine *e, uint32_t state, uint16_t kinds, search *s)
 {
     forget_places(e, s);
-    bool good = reach(e, s, state, BETWEEN);
+    bool good = reach(e, s, state, QN_UTF8_BETWEEN);
     for (uint32_t i = 0; i < s->places.n && good; i++) {
         place p = ((place *)s->places.items)[i];
         const uint32_t *row = qn_loop_row(e, p.state);
         if (row == NULL) {
             return false;
         }
-        if (p.at != BETWEEN) {
-            for (unsigned c = within[p.at].first; c <= within[p.at].last && good; c++) {
-                good = reach(e, s, row[c], within[p.at].next);
+        if (p.at != QN_UTF8_BETWEEN) {
+            for (unsigned c = qn_utf8_within[p.at].first; c <= qn_utf8_within[p.at].last && good; c++) {
+                good = reach(e, s, row[c], qn_utf8_within[p.at].next);
             }
             continue;
         }
         for (unsigned c = 0; c < 0x80 && good; c++) {
-            good = (kinds & qn_kind_of_ascii((unsigned char)c)) == 0 || reach(e, s, row[c], BETWEEN);
+            good = (kinds & qn_kind_of_ascii((unsigned char)c)) == 0 || reach(e, s, row[c], QN_UTF8_BETWEEN);
         }
         for (unsigned c = 0xc2; c <= 0xf4 && good && (kinds & QN_CHAR_WIDE) != 0; c++) {
-            good = reach(e, s, row[c], after_lead(c));
+            good = reach(e, s, row[c], qn_utf8_after_lead((unsigned char)c));
         }
     }
     return good;
@@ -109,12 +92,12 @@ static void note_slice(qn_engine *e, const qn_rx_vec *places, uint32_t slice)
     uint32_t most = 0;
     for (uint32_t i = 0; i < places->n; i++) {
         place p = ((place *)places->items)[i];
-        uint32_t needed = p.at == BETWEEN ? qn_rx_free_rounds(&e->rx, p.state) : 0;
+        uint32_t needed = p.at == QN_UTF8_BETWEEN ? qn_rx_free_rounds(&e->rx, p.state) : 0;
         most = needed > most ? needed : most;
     }
     for (uint32_t i = 0; i < places->n; i++) {
         uint32_t number = qn_rx_at(&e->rx, ((place *)places->items)[i].state)->c;
-        if (((place *)places->items)[i].at == BETWEEN && (i == 0 || e->loop_slices[number].found == 0)) {
+        if (((place *)places->items)[i].at == QN_UTF8_BETWEEN && (i == 0 || e->loop_slices[number].found == 0)) {
             e->loop_slices[number] = (qn_loop_slice_found){slice + 1, most};
         }
     }
@@ -151,17 +134,19 @@ qn_loop_slice_found qn_loop_slice(qn_engine *e, uint32_t state)
 /* ---- tables ---- */
 
 
-/* Walks the rest of the slice by the loop's states alone. within: tokens; behind: nodes after whole rounds. */
-static void collect(qn_engine *e, uint32_t start, const qn_trie *t, qn_rx_vec *within_loop, qn_rx_vec *behind)
+/* Walks nodes [begin, end) of a trie by the loop's states alone, from a place between two rounds on, n_rounds of them
+ * before it. within_loop: tokens; behind: nodes after whole rounds, but for those at the beginning. */
+static void collect(qn_engine *e, uint32_t start, const qn_trie *t, uint32_t begin, uint32_t end, uint32_t n_rounds,
+                    qn_rx_vec *within_loop, qn_rx_vec *behind)
 {
-    uint32_t *states = e->walk_states, *rounds = e->walk_lo;
-    states[0] = start;
-    rounds[0] = 0;
-    for (uint32_t i = 0; i < t->n && e->status == QN_OK;) {
+    uint32_t *states = e->walk_states, *rounds = e->walk_lo, base = t->nodes[begin].depth - 1u;
+    states[base] = start;
+    rounds[base] = n_rounds;
+    for (uint32_t i = begin; i < end && e->status == QN_OK;) {
         const qn_trie_node *n = &t->nodes[i];
         uint32_t d = n->depth - 1u, state = states[d];
         bool is_between = state == start;
-        if (is_between && d != 0) {
+        if (is_between && d != base) {
             qn_loop_place p = {i, rounds[d]};
             qn_vec_add(e->budget, &e->status, behind, &p, MAX_PLACES, sizeof(p));
         }
@@ -180,6 +165,18 @@ static void collect(qn_engine *e, uint32_t start, const qn_trie *t, qn_rx_vec *w
         states[d + 1] = to;
         rounds[d + 1] = begun;
         i++;
+    }
+}
+
+/* The same for the whole rest of a slice, whose borders are known: only what the loop takes beyond them is walked. */
+static void collect_borders(qn_engine *e, uint32_t start, const qn_slice *s, qn_rx_vec *within_loop, qn_rx_vec *behind)
+{
+    const uint32_t *row = qn_loop_row(e, start);
+    for (unsigned c = 0; row != NULL && c < 256; c++) {
+        for (uint32_t i = s->first_border[c]; row[c] != QN_RX_NEVER && i < s->first_border[c + 1]; i++) {
+            qn_slice_place b = s->borders[i];
+            collect(e, start, &s->rest, b.i, s->rest.nodes[b.i].next, b.n_chars, within_loop, behind);
+        }
     }
 }
 
@@ -220,7 +217,11 @@ const qn_loop_table *qn_loop_table_of(qn_engine *e, uint32_t state, const qn_sli
     uint32_t number = qn_rx_at(&e->rx, state)->c;
     if (e->loop_tables[number] == NULL) {
         qn_rx_vec within_loop = {0}, behind = {0};
-        collect(e, state, &s->rest, &within_loop, &behind);
+        if (s->has_odd) {
+            collect(e, state, &s->rest, 0, s->rest.n, 0, &within_loop, &behind);
+        } else {
+            collect_borders(e, state, s, &within_loop, &behind);
+        }
         e->loop_tables[number] = e->status == QN_OK ? make_table(e, &s->rest, &within_loop, &behind) : NULL;
         qn_free(within_loop.items);
         qn_free(behind.items);

@@ -59,10 +59,11 @@ typedef struct qn_loop_place { /* a node of a slice's rest, and the rounds befor
     uint32_t node, n_rounds;
 } qn_loop_place;
 
-/* What a loop without a guard makes of the tokens outside its slice, whatever its counters and what follows it. */
+/* What a loop without a guard makes of the tokens outside its slice, whatever its counters and what follows it; beside
+ * the slice's own borders and parts, unless that has odd tokens. */
 typedef struct qn_loop_table {
     uint32_t n_within;
-    uint32_t first[257];    /* places[first[c], first[c + 1]): nodes of byte c, behind a whole number of rounds >= 1 */
+    uint32_t first[257];    /* places[first[c], first[c + 1]): nodes of byte c, behind a whole number of rounds */
     qn_loop_place *places;  /* before those: tokens that end within the loop, their ids and the rounds begun */
 } qn_loop_table;
 

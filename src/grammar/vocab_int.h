@@ -34,6 +34,10 @@ typedef struct qn_trie {
     uint32_t child[256]; /* of the root: index + 1; 0: none */
 } qn_trie;
 
+typedef struct qn_slice_place { /* a node of a slice's rest, or a token; and characters of the slice before it */
+    uint32_t i, n_chars;
+} qn_slice_place;
+
 typedef struct qn_slice {
     uint16_t kinds;
     bool has_byte[256]; /* bytes that its tokens are made of */
@@ -42,6 +46,12 @@ typedef struct qn_slice {
     uint32_t *long_ids;                   /* tokens of more characters than there are levels, the shortest first */
     uint16_t *long_chars;
     qn_trie rest; /* the tokens that are not in it */
+    /* Where the rest leaves the slice: borders[first_border[c], first_border[c + 1]) are the nodes of byte c that are no
+     * beginning of one of its characters, behind nothing but whole ones. parts: tokens that end within a character, that
+     * one counted. has_odd: there are tokens that break a character off and go on, for which this does not tell all. */
+    qn_slice_place *borders, *parts;
+    uint32_t first_border[257], n_parts;
+    bool has_odd;
 } qn_slice;
 
 struct qn_grammar_vocab {
@@ -69,6 +79,20 @@ static inline qn_str qn_vocab_bytes(const qn_grammar_vocab *v, int32_t id)
 qn_status qn_trie_build(qn_grammar_vocab *v, const int32_t *sorted, uint32_t n, qn_trie *out);
 qn_status qn_slices_build(qn_grammar_vocab *v, const int32_t *sorted, uint32_t n);
 void qn_slices_close(qn_grammar_vocab *v);
+/* vocab_border.c */
+qn_status qn_slice_find_borders(const qn_grammar_vocab *v, qn_slice *s);
+
+/* Where a text of whole characters may stand: between two (0), or within one; and which bytes go on from there. */
+enum { QN_UTF8_BETWEEN, QN_UTF8_LAST, QN_UTF8_TWO, QN_UTF8_THREE, QN_UTF8_E0, QN_UTF8_ED, QN_UTF8_F0, QN_UTF8_F4 };
+
+typedef struct qn_utf8_range {
+    uint8_t first, last, next; /* next: where the byte leads to */
+} qn_utf8_range;
+
+extern const qn_utf8_range qn_utf8_within[8]; /* by place; not of QN_UTF8_BETWEEN */
+/* The place behind a byte from 0xc2 to 0xf4 that begins a character. */
+int qn_utf8_after_lead(unsigned char c);
+
 /* The set of kinds in a text; *n_chars counts its characters. */
 uint16_t qn_kinds_of(qn_str text, uint32_t *n_chars);
 uint16_t qn_kind_of_ascii(unsigned char c);

@@ -216,7 +216,8 @@ static qn_status build_slice(qn_grammar_vocab *v, const int32_t *sorted, uint32_
             outside[n_outside++] = sorted[i];
         }
     }
-    return qn_trie_build(v, outside, n_outside, &s->rest);
+    QN_TRY(qn_trie_build(v, outside, n_outside, &s->rest));
+    return qn_slice_find_borders(v, s);
 }
 
 qn_status qn_slices_build(qn_grammar_vocab *v, const int32_t *sorted, uint32_t n)
@@ -255,5 +256,7 @@ void qn_slices_close(qn_grammar_vocab *v)
         qn_free(s->long_ids);
         qn_free(s->long_chars);
         qn_free(s->rest.nodes);
+        qn_free(s->borders);
+        qn_free(s->parts);
     }
 }
