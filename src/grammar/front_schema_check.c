@@ -263,6 +263,15 @@ static qn_status if_holds(qn_sx *s, const qn_json *schema, const qn_json *value,
     return then != NULL ? qn_sx_holds(s, then, value, depth, holds) : QN_OK;
 }
 
+/* Whether value is one of list's own elements, which stand side by side: most values come from the enum they are
+ * checked against, and long ones would take n^2 steps. */
+static bool is_element(const qn_json *list, const qn_json *value)
+{
+    size_t n = qn_json_count(list);
+    const qn_json *first = qn_json_at(list, 0), *last = n != 0 ? qn_json_at(list, n - 1) : NULL;
+    return n != 0 && (uintptr_t)value >= (uintptr_t)first && (uintptr_t)value <= (uintptr_t)last;
+}
+
 static qn_status keyword_holds(qn_sx *s, const qn_json *schema, qn_schema_keyword k, const qn_json *v, const qn_json *value, unsigned depth, bool *holds)
 {
     qn_json_kind kind = qn_json_kind_of(value);
@@ -271,7 +280,10 @@ static qn_status keyword_holds(qn_sx *s, const qn_json *schema, qn_schema_keywor
     case QN_SK_TYPE: *holds = (qn_sx_types_of(v) & qn_sx_type_of(value)) != 0; return QN_OK;
     case QN_SK_CONST: *holds = qn_sx_equal(s, v, value); return QN_OK;
     case QN_SK_ENUM:
-        *holds = false;
+        *holds = is_element(v, value);
+        if (*holds) {
+            return QN_OK;
+        }
         for (size_t i = 0; i < qn_json_count(v) && !*holds; i++) {
             *holds = qn_sx_equal(s, qn_json_at(v, i), value);
         }

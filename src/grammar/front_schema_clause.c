@@ -200,6 +200,27 @@ static bool is_required(const qn_json *schema, qn_str name)
     return false;
 }
 
+/* a requires a property that b, which is closed, does not have. */
+static bool is_shut_out(const qn_json *a, const qn_json *b)
+{
+    const qn_json *required = qn_json_find(a, "required"), *additional = qn_json_find(b, "additionalProperties");
+    const qn_json *properties = qn_json_find(b, "properties");
+    bool is_closed = additional != NULL && qn_json_kind_of(additional) == QN_JSON_BOOL && !qn_json_as_bool(additional);
+    if (!is_closed || required == NULL || qn_json_find(b, "patternProperties") != NULL) {
+        return false;
+    }
+    for (size_t i = 0; i < qn_json_count(required); i++) {
+        bool is_there = false;
+        for (size_t k = 0; properties != NULL && k < qn_json_count(properties); k++) {
+            is_there = is_there || qn_str_eq(qn_json_key_at(properties, k), qn_json_as_str(qn_json_at(required, i)));
+        }
+        if (!is_there) {
+            return true;
+        }
+    }
+    return false;
+}
+
 /* All values that a lists are refused by b. */
 static qn_status list_fails(qn_sx *s, const qn_json *a, const qn_json *b, bool *fails)
 {
@@ -247,6 +268,7 @@ static qn_status disjoint(qn_sx *s, const qn_json *a, const qn_json *b, const qn
     if (!*is) {
         QN_TRY(list_fails(s, b, a, is));
     }
+    *is = *is || (types == QN_ST_OBJECT && (is_shut_out(a, b) || is_shut_out(b, a)));
     const qn_json *mine = qn_json_find(a, "properties"), *theirs = qn_json_find(b, "properties");
     for (size_t i = 0; types == QN_ST_OBJECT && !*is && mine != NULL && theirs != NULL && i < qn_json_count(mine); i++) {
         qn_str name = qn_json_key_at(mine, i);

@@ -8,7 +8,7 @@
 typedef struct content {
     qn_sx *s;
     qn_gx all; /* of what was joined so far */
-    bool has_all;
+    bool has_all, has_not;
     uint32_t min, max;
 } content;
 
@@ -27,6 +27,7 @@ static qn_status add_pattern(content *x, const qn_json *schema, const qn_json *p
         return qn_sx_fail(x->s, status, schema, "pattern", err.what);
     }
     join(x, is_negated ? qn_gx_not(x->s->b, part) : part);
+    x->has_not = x->has_not || is_negated;
     return QN_OK;
 }
 
@@ -47,6 +48,7 @@ static qn_status add_format(content *x, const qn_json *schema, const qn_json *fo
         s->has_format[i] = true;
     }
     join(x, is_negated ? qn_gx_not(s->b, s->formats[i]) : s->formats[i]);
+    x->has_not = x->has_not || is_negated;
     return QN_OK;
 }
 
@@ -68,6 +70,7 @@ static qn_status forbid(content *x, const qn_json *list, bool is_list)
     }
     if (n_ways != 0) {
         join(x, qn_gx_not(b, qn_gx_alt(b, ways, n_ways)));
+        x->has_not = true;
     }
     return QN_OK;
 }
@@ -127,9 +130,13 @@ qn_status qn_sx_string_content(qn_sx *s, const qn_schema_clause *c, bool is_key,
         const qn_schema_literal *l = &c->literals[i];
         QN_TRY(l->is_negated ? add_fails(&x, l) : add_holds(&x, l->schema));
     }
+    if (x.has_all && !x.has_not && x.min == 0 && x.max == QN_GX_NO_MAX) {
+        *out = x.all;
+        return qn_front_status(s->b, s->err);
+    }
     bool is_plain = !x.has_all && !is_key;
     qn_gx length = qn_gx_repeat(s->b, is_plain ? s->json_char : s->any_char, x.min, x.max);
-    /* NOT lets through what is no character, so any text is asked for beside it; AND with it costs nothing else. */
+    /* NOT lets through what is no character, so any text is asked for beside it. */
     *out = x.has_all ? qn_gx_and(s->b, x.all, length) : length;
     return qn_front_status(s->b, s->err);
 }

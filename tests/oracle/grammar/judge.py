@@ -82,3 +82,4 @@ def fault(schema_validator, text):
     except ValueError as e:
         return f"not JSON: {e}"
     return None if error is None else error.message
+
