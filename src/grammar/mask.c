@@ -104,22 +104,44 @@ static const uint32_t *exits_of(const qn_engine *e, const qn_result *r)
     return r->items + (r->is_dense ? e->vocab->n_words * 2 : r->n_ids);
 }
 
-static void apply(const qn_engine *e, const qn_result *r, uint64_t *bits)
+/* bits |= mask; or bits = mask, when nothing was written to them yet. */
+static void apply_mask(uint64_t *restrict bits, const void *restrict mask, uint32_t n_words, bool is_fresh)
+{
+    if (is_fresh) {
+        memcpy(bits, mask, n_words * sizeof(*bits));
+        return;
+    }
+    uint32_t i = 0;
+    for (; i + 4 <= n_words; i += 4) { /* four words at once, so that they become a vector */
+        uint64_t part[4];
+        memcpy(part, (const char *)mask + i * sizeof(*bits), sizeof(part));
+        bits[i] |= part[0];
+        bits[i + 1] |= part[1];
+        bits[i + 2] |= part[2];
+        bits[i + 3] |= part[3];
+    }
+    for (; i < n_words; i++) {
+        uint64_t word;
+        memcpy(&word, (const char *)mask + i * sizeof(*bits), sizeof(word));
+        bits[i] |= word;
+    }
+}
+
+static void apply(const qn_engine *e, const qn_result *r, uint64_t *bits, bool *is_fresh)
 {
     uint32_t n_words = e->vocab->n_words;
     if (r->slice != 0) {
-        const uint64_t *mask = e->vocab->slices[r->slice - 1].masks[r->level];
-        for (uint32_t i = 0; i < n_words; i++) {
-            bits[i] |= mask[i];
-        }
+        apply_mask(bits, e->vocab->slices[r->slice - 1].masks[r->level], n_words, *is_fresh);
+        *is_fresh = false;
     }
     if (r->is_dense) {
-        for (uint32_t i = 0; i < n_words; i++) {
-            uint64_t word;
-            memcpy(&word, r->items + 2 * (size_t)i, sizeof(word));
-            bits[i] |= word;
-        }
+        apply_mask(bits, r->items, n_words, *is_fresh);
+        *is_fresh = false;
         return;
+    }
+    if (*is_fresh) {
+        memset(bits, 0, n_words * sizeof(*bits));
+        *is_fresh = false;
     }
     for (uint32_t i = 0; i < r->n_ids; i++) {
         bits[r->items[i] / 64] |= (uint64_t)1 << (r->items[i] % 64);
@@ -315,14 +337,14 @@ static uint32_t walk_frame(qn_engine *e, qn_frame f, uint32_t *below)
     return walk_config(e, qn_config_make(e, &alone, 1, false));
 }
 
-static bool mask_frame(qn_engine *e, qn_frame f, uint64_t *bits)
+static bool mask_frame(qn_engine *e, qn_frame f, uint64_t *bits, bool *is_fresh)
 {
     uint32_t below;
     uint32_t result = walk_frame(e, f, &below);
     bool found = false;
     while (e->status == QN_OK) {
         const qn_result *r = result_at(e, result);
-        apply(e, r, bits);
+        apply(e, r, bits, is_fresh);
         found |= r->n_ids != 0 || r->slice != 0;
         if (below == 0 || r->n_exits == 0) {
             break;
@@ -356,12 +378,16 @@ qn_status qn_mask_fill(qn_engine *e, uint32_t config, uint64_t *bits)
     qn_config c = *qn_config_at(e, config);
     e->clip = v->max_len + 1;
     e->work = 0;
-    memset(bits, 0, v->n_words * sizeof(*bits));
-    bool found = c.may_end && v->n_ends != 0;
+    bool found = c.may_end && v->n_ends != 0, is_fresh = true;
     for (uint32_t i = 0; i < c.n && e->status == QN_OK; i++) {
         qn_frame f = *qn_frame_at(e, ((uint32_t *)e->sets.items)[c.first + i]);
-        found |= mask_frame(e, f, bits);
-        found |= e->rx.n_specials != 0 && mask_specials(e, f, bits);
+        found |= mask_frame(e, f, bits, &is_fresh);
+    }
+    if (is_fresh) {
+        memset(bits, 0, v->n_words * sizeof(*bits));
+    }
+    for (uint32_t i = 0; e->rx.n_specials != 0 && i < c.n && e->status == QN_OK; i++) {
+        found |= mask_specials(e, *qn_frame_at(e, ((uint32_t *)e->sets.items)[c.first + i]), bits);
     }
     for (uint32_t i = 0; c.may_end && i < v->n_ends; i++) {
         bits[v->ends[i] / 64] |= (uint64_t)1 << (v->ends[i] % 64);

@@ -31,16 +31,6 @@ bool qn_vec_room(qn_budget *b, qn_status *status, qn_rx_vec *v, uint32_t n, uint
     return true;
 }
 
-bool qn_vec_add(qn_budget *b, qn_status *status, qn_rx_vec *v, const void *item, uint32_t limit, size_t item_bytes)
-{
-    if (!qn_vec_room(b, status, v, 1, limit, item_bytes)) {
-        return false;
-    }
-    memcpy((char *)v->items + (size_t)v->n * item_bytes, item, item_bytes);
-    v->n++;
-    return true;
-}
-
 static bool room(qn_rx_pool *p, qn_rx_vec *v, uint32_t n, size_t item_bytes)
 {
     return qn_vec_room(p->budget, &p->status, v, n, MAX_POOL, item_bytes);

@@ -116,7 +116,16 @@ static inline uint32_t qn_len_mul(uint32_t a, uint32_t n)
 /* Room for n more items, at most `limit` in all. False: *status says why (it sticks). */
 bool qn_vec_room(qn_budget *b, qn_status *status, qn_rx_vec *v, uint32_t n, uint32_t limit, size_t item_bytes);
 /* Appends one item. */
-bool qn_vec_add(qn_budget *b, qn_status *status, qn_rx_vec *v, const void *item, uint32_t limit, size_t item_bytes);
+static inline bool qn_vec_add(qn_budget *b, qn_status *status, qn_rx_vec *v, const void *item, uint32_t limit,
+                              size_t item_bytes)
+{
+    if ((v->n >= v->cap || *status != QN_OK) && !qn_vec_room(b, status, v, 1, limit, item_bytes)) {
+        return false;
+    }
+    memcpy((char *)v->items + (size_t)v->n * item_bytes, item, item_bytes);
+    v->n++;
+    return true;
+}
 
 qn_status qn_rx_open(qn_rx_pool *p, qn_budget *b);
 qn_status qn_rx_copy(const qn_rx_pool *from, qn_budget *b, qn_rx_pool *to); /* the same numbers */

@@ -162,8 +162,77 @@ static void random_grammars(void **state)
     }
 }
 
+/* A vocabulary of 128k tokens: what the mask says is what happens when each token is tried. */
+static void try_all(qn_matcher *m, const qn_tokenizer *t, uint64_t *bits)
+{
+    assert_int_equal(qn_matcher_mask(m, bits), QN_OK);
+    for (int32_t id = 0; id < (int32_t)qn_tokenizer_n_vocab(t); id++) {
+        bool goes = qn_matcher_accept(m, id) == QN_OK;
+        if (goes != rig_bit(bits, id)) {
+            qn_str piece = qn_tokenizer_piece(t, id);
+            print_message("token %d \"%.*s\": mask %d\n", id, (int)piece.len, piece.data, rig_bit(bits, id));
+        }
+        assert_int_equal(goes, rig_bit(bits, id));
+        if (goes) {
+            assert_int_equal(qn_matcher_rollback(m, 1), QN_OK);
+        }
+    }
+}
+
+static void make_schema(qn_gx_builder *b)
+{
+    qn_gx lower = RIG_CLASS(b, {'a', 'z'}), any = rig_json_char(b);
+    qn_gx name = RIG_CAT(b, rig_lit(b, "\""), qn_gx_repeat(b, any, 2, 12), rig_lit(b, "\""));
+    qn_gx slug = RIG_CAT(b, rig_lit(b, "\""), qn_gx_repeat(b, lower, 1, 40), rig_lit(b, "-end\""));
+    qn_gx holds = RIG_CAT(b, qn_gx_repeat(b, any, 0, QN_GX_NO_MAX), rig_lit(b, "x-"), qn_gx_repeat(b, any, 0, QN_GX_NO_MAX));
+    qn_gx key = RIG_CAT(b, rig_lit(b, "\""), qn_gx_and(b, holds, qn_gx_repeat(b, any, 0, 20)), rig_lit(b, "\""));
+    qn_gx other = RIG_CAT(b, rig_lit(b, "\""),
+                          qn_gx_and(b, qn_gx_repeat(b, any, 0, QN_GX_NO_MAX),
+                                    qn_gx_not(b, RIG_ALT(b, rig_lit(b, "name"), rig_lit(b, "number")))),
+                          rig_lit(b, "\""));
+    qn_gx free_text = qn_gx_repeat(b, RIG_CLASS(b, {0, 0x10ffff}), 0, 500);
+    rig_root(b, RIG_CAT(b, rig_lit(b, "{\"name\":"), name, rig_lit(b, ",\"slug\":"), slug, rig_lit(b, ","), key,
+                        rig_lit(b, ":"), rig_number(b), rig_lit(b, ","), other, rig_lit(b, ":"), rig_string(b, 0, QN_GX_NO_MAX),
+                        rig_lit(b, "}\n"), free_text));
+}
+
+static void a_large_vocabulary(void **state)
+{
+    (void)state;
+    QN_TEST_NEED(path, "vocab/ggml-vocab-llama-bpe.gguf");
+    qn_gguf *g;
+    qn_tokenizer *t;
+    qn_grammar_vocab *v;
+    qn_error err = {0};
+    assert_int_equal(qn_gguf_open(path, NULL, &g, &err), QN_OK);
+    assert_int_equal(qn_tokenizer_open(g, NULL, &t, &err), QN_OK);
+    assert_int_equal(qn_grammar_vocab_open(t, NULL, &v, &err), QN_OK);
+    qn_gx_builder b;
+    qn_gx_init(&b, NULL);
+    make_schema(&b);
+    qn_grammar *made = rig_compile(&b);
+    qn_matcher *m = NULL;
+    assert_int_equal(qn_matcher_open(made, v, NULL, &m, &err), QN_OK);
+    uint64_t *bits = calloc((qn_tokenizer_n_vocab(t) + 63) / 64, sizeof(*bits));
+    static const char *const parts[] = {"{\"name\":", "\"", "Jo", "hn \xE6\x9D", "\xB1 Smith", "\",\"slug\":\"", "quick",
+                                        "thirtyfivelettersarenotquite", "abcde", "-end\",\"", "first", " x-",
+                                        "\":", "-1", "2.5,\"", "na", "me", "s\":\"", "\\", "\"abc\"}\n", "any \"text\"\n"};
+    for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
+        try_all(m, t, bits);
+        rig_feed(m, parts[i]);
+    }
+    try_all(m, t, bits);
+    free(bits);
+    qn_matcher_close(m);
+    qn_grammar_close(made);
+    qn_gx_free(&b);
+    qn_grammar_vocab_close(v);
+    qn_tokenizer_close(t);
+    qn_gguf_close(g);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(random_grammars)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(random_grammars), cmocka_unit_test(a_large_vocabulary)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
