@@ -255,7 +255,7 @@ def main():
     p.add_argument("--program", type=pathlib.Path, required=True, help="quern_grammar_bench")
     p.add_argument("--case", action="append", choices=CASES, help="may be given many times [all]")
     p.add_argument("--rounds", type=int, default=3)
-    p.add_argument("--texts", type=int, default=4, help="of each schema")
+    p.add_argument("--texts", type=int, default=8, help="of each schema")
     p.add_argument("--alone", action="store_true", help="quern only")
     args = p.parse_args()
     published = packages.get("llama3.1")

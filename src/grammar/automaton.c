@@ -155,7 +155,7 @@ static qn_rx make_alt(compiler *c, const qn_gx *kids, uint32_t n, const qn_rx *m
 static qn_rx make(compiler *c, uint32_t i, int way)
 {
     const qn_gx_node *n = &c->b->nodes[i];
-    const qn_gx *kids = c->b->children + n->first;
+    const qn_gx *kids = qn_gx_parts(c->b, n);
     const qn_rx *made = c->made[way];
     qn_rx_pool *rx = c->rx;
     switch ((qn_gx_kind)n->kind) {
@@ -220,10 +220,9 @@ static qn_status open_parts(compiler *c, uint32_t i, int way)
         push(c, n->rule | FINISH);
         push(c, c->b->rules[n->rule].body);
     }
-    bool has_kids = n->kind == QN_GX_CAT || n->kind == QN_GX_ALT || n->kind == QN_GX_REPEAT || n->kind == QN_GX_AND ||
-                    n->kind == QN_GX_NOT;
-    for (uint32_t k = 0; has_kids && k < n->n; k++) {
-        uint32_t kid = c->b->children[n->first + k];
+    const qn_gx *kids = qn_gx_parts(c->b, n);
+    for (uint32_t k = 0; kids != NULL && k < n->n; k++) {
+        uint32_t kid = kids[k];
         if (way == 1 && c->marks[1][kid] == OPEN) {
             return refuse_recursion(c);
         }

@@ -8,7 +8,7 @@
 static uint32_t shortest_of(const qn_gx_builder *b, uint32_t i, const uint32_t *of_node, const uint32_t *of_rule)
 {
     const qn_gx_node *n = &b->nodes[i];
-    const qn_gx *kids = b->children + n->first;
+    const qn_gx *kids = qn_gx_parts(b, n);
     uint32_t least = 0;
     switch ((qn_gx_kind)n->kind) {
     case QN_GX_NEVER:

@@ -12,6 +12,14 @@ typedef struct qn_automaton {
     qn_rx_vec specials;  /* qn_span: the spellings of special tokens, in rx.text */
 } qn_automaton;
 
+/* The parts of an expression; NULL: it is of a kind without parts. */
+static inline const qn_gx *qn_gx_parts(const qn_gx_builder *b, const qn_gx_node *n)
+{
+    bool has = n->kind == QN_GX_CAT || n->kind == QN_GX_ALT || n->kind == QN_GX_REPEAT || n->kind == QN_GX_AND ||
+               n->kind == QN_GX_NOT;
+    return has && n->n != 0 ? b->children + n->first : NULL;
+}
+
 /* Contract as for qn_grammar_open(). */
 qn_status qn_automaton_open(const qn_gx_builder *b, qn_budget *budget, qn_automaton *out, qn_error *err);
 void qn_automaton_close(qn_automaton *a);

@@ -2,14 +2,15 @@
  * SPDX-License-Identifier: MIT */
 #include "grammar/mask_int.h"
 
-#define MAX_FORCED 4096 /* bytes at a time */
+#define MAX_FORCED 4096            /* bytes at a time */
+#define MAX_FORCED_WORK (1u << 18) /* frames looked at for them */
 
 /* Every call begins here: what an earlier call ran out of may be there now. */
 static void begin_call(qn_matcher *m)
 {
     qn_engine *e = m->engine;
     e->status = e->rx.status = QN_OK;
-    e->work = 0;
+    e->work = e->rx.work = 0;
     e->clip = UINT32_MAX;
 }
 
@@ -109,7 +110,7 @@ static qn_status take_bytes(qn_matcher *m, const char *bytes, size_t n, size_t *
 {
     *config = now(m);
     for (*n_taken = 0; *n_taken < n; ++*n_taken) {
-        m->engine->work = 0;
+        m->engine->work = m->engine->rx.work = 0;
         uint32_t to = qn_config_step(m->engine, *config, (unsigned char)bytes[*n_taken]);
         if (m->engine->status != QN_OK) {
             return m->engine->status;
@@ -238,7 +239,9 @@ qn_status qn_matcher_forced(qn_matcher *m, qn_buf *out)
         if (n_first != 1 || has_special(e, config)) {
             break;
         }
-        e->work = 0;
+        if (e->work > MAX_FORCED_WORK) {
+            break;
+        }
         config = qn_config_step(e, config, (uint32_t)byte);
         QN_TRY(e->status);
         qn_buf_add_char(out, (char)byte);

@@ -24,10 +24,11 @@ static qn_status alloc_parts(qn_engine *e)
     e->walk_states = qn_zalloc_array(e->budget, QN_RX_OWNER, n_depths, sizeof(uint32_t));
     e->walk_lo = qn_zalloc_array(e->budget, QN_RX_OWNER, n_depths, sizeof(uint32_t));
     e->walk_hi = qn_zalloc_array(e->budget, QN_RX_OWNER, n_depths, sizeof(uint32_t));
+    e->step_slots = qn_zalloc_array(e->budget, QN_RX_OWNER, QN_STEP_SLOTS, sizeof(*e->step_slots));
     e->special_ids = qn_zalloc_array(e->budget, QN_RX_OWNER, (size_t)e->rx.n_specials + 1, sizeof(*e->special_ids));
     bool good = e->chunks != NULL && e->loop_rows != NULL && e->loop_slices != NULL && e->loop_tables != NULL && e->walk_rows != NULL &&
                 e->walk_configs != NULL && e->walk_states != NULL && e->walk_lo != NULL && e->walk_hi != NULL &&
-                e->special_ids != NULL;
+                e->step_slots != NULL && e->special_ids != NULL;
     return good ? QN_OK : qn_alloc_failure(e->budget, e->n_loop_rows * sizeof(*e->loop_rows));
 }
 
@@ -121,7 +122,7 @@ void qn_engine_close(qn_engine *e)
         qn_free(t);
     }
     void *all[] = {e->chunks, e->loop_rows, e->loop_slices, e->loop_tables, e->walk_rows, e->walk_configs, e->walk_states, e->walk_lo,
-                   e->walk_hi, e->special_ids, e->frames.items, e->configs.items, e->sets.items, e->frame_table.slots,
+                   e->walk_hi, e->step_slots, e->special_ids, e->frames.items, e->configs.items, e->sets.items, e->frame_table.slots,
                    e->config_table.slots, e->steps.items, e->out.items, e->results.items, e->ids.items, e->exits.items};
     for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
         qn_free(all[i]);

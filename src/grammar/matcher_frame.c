@@ -6,6 +6,7 @@
 
 #define MAX_CONFIGS (1u << 22)
 #define MAX_SETS (1u << 25)
+#define FEW_ITEMS 16 /* of a step, looked through one by one */
 
 static uint32_t mix(uint32_t h, uint32_t v)
 {
@@ -152,21 +153,52 @@ static void begin_step(qn_engine *e)
 {
     e->steps.n = e->out.n = 0;
     e->out_end = false;
+    if (++e->n_step == 0) { /* after 2^32 steps: none of the old marks may look new */
+        memset(e->step_slots, 0, QN_STEP_SLOTS * sizeof(*e->step_slots));
+        e->n_step = 1;
+    }
+}
+
+static bool same_item(const qn_frame_item *a, const qn_frame_item *b)
+{
+    return a->state == b->state && a->parent == b->parent && a->lo == b->lo && a->hi == b->hi && a->pops == b->pops;
+}
+
+/* Whether an item equals one of this step; else, when there are many, it is noted under its number. */
+static bool find_item(qn_engine *e, const qn_frame_item *item)
+{
+    const qn_frame_item *held = e->steps.items;
+    uint32_t n = e->steps.n;
+    if (n < FEW_ITEMS) {
+        for (uint32_t i = 0; i < n; i++) {
+            if (same_item(&held[i], item)) {
+                return true;
+            }
+        }
+        return false;
+    }
+    for (uint32_t i = n == FEW_ITEMS ? 0 : n; i <= n; i++) { /* the first time, those before too */
+        const qn_frame_item *one = i == n ? item : &held[i];
+        uint32_t s = mix(mix(mix(mix(one->pops, one->state), one->lo), one->hi), one->parent) & (QN_STEP_SLOTS - 1);
+        for (; e->step_slots[s] >> 32 == e->n_step; s = (s + 1) & (QN_STEP_SLOTS - 1)) {
+            if (i == n && same_item(&held[(uint32_t)e->step_slots[s]], item)) {
+                return true;
+            }
+        }
+        e->step_slots[s] = (uint64_t)e->n_step << 32 | i;
+    }
+    return false;
 }
 
 static void add_item(qn_engine *e, uint32_t state, uint32_t lo, uint32_t hi, uint32_t parent, bool pops)
 {
     qn_clip(e, state, &lo, &hi);
-    const qn_frame_item *held = e->steps.items;
-    for (uint32_t i = 0; i < e->steps.n; i++) {
-        if (held[i].state == state && held[i].parent == parent && held[i].lo == lo && held[i].hi == hi &&
-            held[i].pops >= pops) {
-            return;
-        }
-    }
     qn_frame_item item = {state, lo, hi, parent, pops};
+    if (e->steps.n < QN_MAX_STEPS && find_item(e, &item)) {
+        return;
+    }
     qn_vec_add(e->budget, &e->status, &e->steps, &item, QN_MAX_STEPS, sizeof(item));
-    e->work += 1 + e->steps.n / 16;
+    e->work++;
 }
 
 /* Calls of a state: each callee lies on a frame that holds what remains; none where nothing remains. */

@@ -20,6 +20,7 @@
 
 #define QN_MAX_STACKS 512          /* frames of a configuration: bounds the work of a byte */
 #define QN_MAX_STEPS 4096          /* frames looked at for a byte */
+#define QN_STEP_SLOTS (QN_MAX_STEPS * 2)
 #define QN_MAX_STACK_DEPTH (1u << 16)
 #define QN_MAX_HISTORY 64          /* tokens that can be taken back */
 #define QN_ROWS_A_CHUNK 64
@@ -87,6 +88,8 @@ typedef struct qn_engine {
     uint32_t **chunks; /* rows: the configuration behind each byte, QN_NO_CONFIG: not known */
     uint32_t n_chunks, n_rows;
     qn_rx_vec steps, out; /* of one step: items, frames that came out */
+    uint64_t *step_slots; /* hash table of items when they are many: number of the step, then of the item */
+    uint32_t n_step;
     bool out_end;
     /* masks */
     qn_rx_vec results; /* qn_result * */

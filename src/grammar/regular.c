@@ -271,6 +271,7 @@ qn_rx qn_rx_cat(qn_rx_pool *p, qn_rx a, qn_rx b)
             return QN_RX_NEVER;
         }
     }
+    qn_rx_work(p, spine->n);
     b = cat_two(p, a, b);
     for (uint32_t i = spine->n; i-- > 0;) {
         b = cat_two(p, ((qn_rx *)spine->items)[i], b);
@@ -292,7 +293,7 @@ static uint32_t tidy_kids(qn_rx_pool *p, const qn_rx *kids, uint32_t n)
     for (uint32_t i = 0; i < n; i++) {
         const qn_rx_node *x = qn_rx_at(p, kids[i]);
         uint32_t n_of_it = x->kind == QN_RX_K_ALT ? x->b : kids[i] == QN_RX_NEVER ? 0 : 1;
-        if (!room(p, out, n_of_it, sizeof(qn_rx))) {
+        if (!qn_rx_work(p, n_of_it) || !room(p, out, n_of_it, sizeof(qn_rx))) {
             return 0;
         }
         if (n_of_it != 0) {

@@ -76,6 +76,9 @@ static void settle_runs(qn_rx_pool *p, qn_rx_head *h)
             raw[n_open++] = raw[i++];
         }
         uint32_t end = i < n ? raw[i].lo - 1u : UINT16_MAX;
+        if (!qn_rx_work(p, n_open)) {
+            break;
+        }
         targets.n = 0;
         for (uint32_t k = 0; k < n_open; k++) {
             end = raw[k].hi < end ? raw[k].hi : end;

@@ -14,6 +14,7 @@
 #include "grammar/expr.h"
 
 #define QN_RX_OWNER "grammar"
+#define QN_RX_MAX_WORK (1u << 22) /* parts of nodes that were handled: well below a second */
 #define QN_RX_MAX_NODES (1u << 22) /* about 200 MB with all that belongs to them */
 #define QN_RX_MAX_DEPTH 2048       /* of nodes on the left side of nodes: bounds the recursion of qn_rx_head() */
 #define QN_RX_NEVER 0u             /* numbers of two nodes that every pool has */
@@ -94,6 +95,7 @@ typedef struct qn_rx_pool {
     uint32_t n_slots;
     uint32_t n_states; /* STATE and LOOP nodes */
     uint32_t n_specials;
+    uint64_t work; /* since the owner set it to 0: bounds the time of a call */
     qn_rx_vec scratch_runs, scratch_calls, scratch_kids, scratch_spine; /* of one call */
 } qn_rx_pool;
 
@@ -103,6 +105,16 @@ static inline qn_rx *qn_rx_kids(const qn_rx_pool *p) { return p->kids.items; }
 static inline qn_rx_call *qn_rx_calls(const qn_rx_pool *p) { return p->calls.items; }
 static inline qn_rx_rule *qn_rx_rules(const qn_rx_pool *p) { return p->rules.items; }
 static inline qn_rx_loop *qn_rx_loops(const qn_rx_pool *p) { return p->loops.items; }
+
+/* Counts n parts handled; false: there were too many (QN_EFULL). */
+static inline bool qn_rx_work(qn_rx_pool *p, uint64_t n)
+{
+    p->work += n;
+    if (p->work > QN_RX_MAX_WORK && p->status == QN_OK) {
+        p->status = QN_EFULL;
+    }
+    return p->status == QN_OK;
+}
 
 /* Saturating sum and product of lengths; UINT32_MAX means "none". */
 static inline uint32_t qn_len_add(uint32_t a, uint32_t b) { return a > UINT32_MAX - b ? UINT32_MAX : a + b; }

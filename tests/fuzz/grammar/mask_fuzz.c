@@ -24,10 +24,29 @@ static void must(bool good)
     }
 }
 
-static uint32_t next(source *s, uint32_t n) { return s->at < s->n ? s->data[s->at++] % n : 0; }
+static uint32_t next(source *s, uint32_t n)
+{
+    return s->at < s->n ? s->data[s->at++] % n : 0;
+}
 
-static const char *const words[] = {"ab", "abc", "ba", "bb", "cc", "\"", "\",", "a\"", "[[", "],", "12", "{\"", "\"}", "\\n",
-                                    "\\", "hello", "the quick brown fox", "aaaaaaaaaaaaaaaaaaaaaaaa"};
+static const char *const words[] = {"ab",
+                                    "abc",
+                                    "ba",
+                                    "bb",
+                                    "cc",
+                                    "\"",
+                                    "\",",
+                                    "a\"",
+                                    "[[",
+                                    "],",
+                                    "12",
+                                    "{\"",
+                                    "\"}",
+                                    "\\n",
+                                    "\\",
+                                    "hello",
+                                    "the quick brown fox",
+                                    "aaaaaaaaaaaaaaaaaaaaaaaa"};
 
 typedef struct world {
     qn_gguf *g;
@@ -81,7 +100,8 @@ static qn_gx character(qn_gx_builder *b, source *s)
 {
     qn_gx_range ranges[3];
     uint32_t n = 1 + next(s, 3);
-    static const uint32_t places[] = {0, ' ', '"', '#', '0', 'A', '[', '\\', 'a', 'b', 'z', 0x7f, 0xe9, 0x7ff, 0xffff, 0x10ffff};
+    static const uint32_t places[] = {0,   ' ', '"', '#',  '0',  'A',   '[',    '\\',
+                                      'a', 'b', 'z', 0x7f, 0xe9, 0x7ff, 0xffff, 0x10ffff};
     for (uint32_t i = 0; i < n; i++) {
         uint32_t x = places[next(s, 16)], y = places[next(s, 16)];
         ranges[i] = (qn_gx_range){x < y ? x : y, x < y ? y : x};
