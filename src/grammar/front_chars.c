@@ -20,8 +20,7 @@ void qn_ranges_add(qn_ranges *r, uint32_t first, uint32_t last)
     }
     if (r->n == r->cap) {
         uint32_t cap = r->cap == 0 ? 16 : r->cap * 2;
-        qn_gx_range *moved =
-            cap > MAX_RANGES ? NULL : qn_realloc(r->budget, "grammar", r->items, cap * sizeof(*moved));
+        qn_gx_range *moved = cap > MAX_RANGES ? NULL : qn_realloc(r->budget, "grammar", r->items, cap * sizeof(*moved));
         if (moved == NULL) {
             r->status = cap > MAX_RANGES ? QN_EFULL : qn_alloc_failure(r->budget, cap * sizeof(*moved));
             return;
@@ -230,7 +229,10 @@ static qn_gx json_class(qn_gx_builder *b, const qn_ranges *r)
     }
     qn_gx *after_u = qn_alloc(b->budget, "grammar", (size_t)(escaped.n + 1) * 5 * sizeof(*after_u));
     if (raw.status != QN_OK || escaped.status != QN_OK || after_u == NULL) {
-        b->status = b->status != QN_OK ? b->status : after_u == NULL ? QN_ENOMEM : raw.status != QN_OK ? raw.status : escaped.status;
+        b->status = b->status != QN_OK    ? b->status
+                    : after_u == NULL     ? QN_ENOMEM
+                    : raw.status != QN_OK ? raw.status
+                                          : escaped.status;
     } else if (escaped.n != 0) {
         uint32_t n_after = 0;
         for (uint32_t i = 0; i < escaped.n; i++) {

@@ -80,10 +80,16 @@ int qn_decimal_compare(const qn_decimal *x, const qn_decimal *y)
     return x->is_negative ? compare_sizes(y, x) : compare_sizes(x, y);
 }
 
-bool qn_decimal_is_integer(const qn_decimal *x) { return x->n == 0 || x->point >= (int32_t)x->n; }
+bool qn_decimal_is_integer(const qn_decimal *x)
+{
+    return x->n == 0 || x->point >= (int32_t)x->n;
+}
 
 /* The digit that stands for 10^(-i - 1) from the left of the number. */
-static char digit_at(const qn_decimal *x, int64_t i) { return i >= 0 && i < x->n ? x->digits[i] : '0'; }
+static char digit_at(const qn_decimal *x, int64_t i)
+{
+    return i >= 0 && i < x->n ? x->digits[i] : '0';
+}
 
 bool qn_decimal_write(const qn_decimal *x, qn_buf *out)
 {
@@ -129,10 +135,19 @@ static qn_gx digit(qn_gx_builder *b, char first, char last)
     return qn_gx_class(b, &(qn_gx_range){(uint8_t)first, (uint8_t)last}, 1);
 }
 
-static qn_gx digits(qn_gx_builder *b, uint32_t min, uint32_t max) { return qn_gx_repeat(b, digit(b, '0', '9'), min, max); }
-static qn_gx text(qn_gx_builder *b, const char *s, uint32_t n) { return qn_gx_bytes(b, (qn_str){s, n}); }
+static qn_gx digits(qn_gx_builder *b, uint32_t min, uint32_t max)
+{
+    return qn_gx_repeat(b, digit(b, '0', '9'), min, max);
+}
+static qn_gx text(qn_gx_builder *b, const char *s, uint32_t n)
+{
+    return qn_gx_bytes(b, (qn_str){s, n});
+}
 
-static qn_gx optional(qn_gx_builder *b, qn_gx x) { return qn_gx_repeat(b, x, 0, 1); }
+static qn_gx optional(qn_gx_builder *b, qn_gx x)
+{
+    return qn_gx_repeat(b, x, 0, 1);
+}
 
 /* Any fraction, or none. */
 static qn_gx any_fraction(bound *n)
@@ -142,7 +157,10 @@ static qn_gx any_fraction(bound *n)
     return optional(n->b, qn_gx_cat(n->b, parts, 2));
 }
 
-static void add_way(bound *n, const qn_gx *parts, uint32_t n_parts) { n->ways[n->n_ways++] = qn_gx_cat(n->b, parts, n_parts); }
+static void add_way(bound *n, const qn_gx *parts, uint32_t n_parts)
+{
+    n->ways[n->n_ways++] = qn_gx_cat(n->b, parts, n_parts);
+}
 
 /* Whole parts above or below n's, of the same length and (below: shorter, above: longer) of others. */
 static qn_gx other_whole(bound *n, bool above)
@@ -155,7 +173,8 @@ static qn_gx other_whole(bound *n, bool above)
         char lowest = k == 0 && n->n_whole > 1 ? '1' : '0';
         char first = above ? n->whole[k] + 1 : lowest, last = above ? '9' : n->whole[k] - 1;
         if (first <= last && n->whole[k] != (above ? '9' : '0')) {
-            qn_gx parts[] = {text(b, n->whole, k), digit(b, first, last), digits(b, n->n_whole - k - 1, n->n_whole - k - 1)};
+            qn_gx parts[] = {text(b, n->whole, k), digit(b, first, last),
+                             digits(b, n->n_whole - k - 1, n->n_whole - k - 1)};
             ways[n_ways++] = qn_gx_cat(b, parts, 3);
         }
     }
@@ -183,10 +202,14 @@ static void fractions_above(bound *n, qn_gx whole, bool is_exclusive)
     }
     for (uint32_t k = 0; k < n->n_fraction; k++) {
         if (n->fraction[k] != '9') {
-            add_way(n, (qn_gx[]){whole, text(b, ".", 1), text(b, n->fraction, k), digit(b, n->fraction[k] + 1, '9'), digits(b, 0, QN_GX_NO_MAX)}, 5);
+            add_way(n,
+                    (qn_gx[]){whole, text(b, ".", 1), text(b, n->fraction, k), digit(b, n->fraction[k] + 1, '9'),
+                              digits(b, 0, QN_GX_NO_MAX)},
+                    5);
         }
     }
-    qn_gx rest[] = {qn_gx_repeat(b, digit(b, '0', '0'), 0, QN_GX_NO_MAX), digit(b, '1', '9'), digits(b, 0, QN_GX_NO_MAX)};
+    qn_gx rest[] = {qn_gx_repeat(b, digit(b, '0', '0'), 0, QN_GX_NO_MAX), digit(b, '1', '9'),
+                    digits(b, 0, QN_GX_NO_MAX)};
     qn_gx equal = is_exclusive ? qn_gx_cat(b, rest, 3) : digits(b, 0, QN_GX_NO_MAX);
     add_way(n, (qn_gx[]){whole, text(b, ".", 1), text(b, n->fraction, n->n_fraction), equal}, 4);
 }
@@ -209,7 +232,10 @@ static void fractions_below(bound *n, qn_gx whole, bool is_exclusive)
     n->ways[n->n_ways++] = whole;
     for (uint32_t k = 0; k < n->n_fraction; k++) {
         if (n->fraction[k] != '0') {
-            add_way(n, (qn_gx[]){whole, text(b, ".", 1), text(b, n->fraction, k), digit(b, '0', n->fraction[k] - 1), digits(b, 0, QN_GX_NO_MAX)}, 5);
+            add_way(n,
+                    (qn_gx[]){whole, text(b, ".", 1), text(b, n->fraction, k), digit(b, '0', n->fraction[k] - 1),
+                              digits(b, 0, QN_GX_NO_MAX)},
+                    5);
         }
         if (k > 0) { /* ends here: less, because the last digit of the bound is not zero */
             add_way(n, (qn_gx[]){whole, text(b, ".", 1), text(b, n->fraction, k)}, 3);
@@ -271,7 +297,14 @@ qn_gx qn_decimal_bound(qn_gx_builder *b, const qn_decimal *x, bool is_lower, boo
     }
     ways[0] = qn_gx_cat(b, (qn_gx[]){minus, sizes(&n, true, is_exclusive)}, 2);
     if (is_zero && !is_exclusive) {
-        ways[1] = qn_gx_cat(b, (qn_gx[]){text(b, "0", 1), optional(b, qn_gx_cat(b, (qn_gx[]){text(b, ".", 1), qn_gx_repeat(b, digit(b, '0', '0'), 1, QN_GX_NO_MAX)}, 2))}, 2);
+        ways[1] = qn_gx_cat(
+            b,
+            (qn_gx[]){
+                text(b, "0", 1),
+                optional(
+                    b,
+                    qn_gx_cat(b, (qn_gx[]){text(b, ".", 1), qn_gx_repeat(b, digit(b, '0', '0'), 1, QN_GX_NO_MAX)}, 2))},
+            2);
         return qn_gx_alt(b, ways, 2);
     }
     return ways[0];

@@ -12,7 +12,8 @@
 
 #include <stdio.h>
 
-#define DAY_ANY "(?:(?:0[13578]|1[02])-(?:0[1-9]|[12]\\d|3[01])|(?:0[469]|11)-(?:0[1-9]|[12]\\d|30)|02-(?:0[1-9]|1\\d|2[0-8]))"
+#define DAY_ANY \
+    "(?:(?:0[13578]|1[02])-(?:0[1-9]|[12]\\d|3[01])|(?:0[469]|11)-(?:0[1-9]|[12]\\d|30)|02-(?:0[1-9]|1\\d|2[0-8]))"
 #define YEAR "(?:\\d{3}[1-9]|\\d\\d[1-9]0|\\d[1-9]00|[1-9]000)"
 #define LEAP_YEAR "(?:\\d\\d(?:0[48]|[2468][048]|[13579][26])|(?:0[48]|[2468][048]|[13579][26])00)"
 #define DATE "(?:" YEAR "-" DAY_ANY "|" LEAP_YEAR "-02-29)"
@@ -21,34 +22,37 @@
 #define IPV4 "(?:" BYTE "\\.){3}" BYTE
 #define H16 "[0-9a-fA-F]{1,4}"
 #define LS32 "(?:" H16 ":" H16 "|" IPV4 ")"
-#define IPV6                                                                                       \
-    "(?:(?:" H16 ":){6}" LS32 "|::(?:" H16 ":){5}" LS32 "|(?:" H16 ")?::(?:" H16 ":){4}" LS32      \
-    "|(?:(?:" H16 ":){0,1}" H16 ")?::(?:" H16 ":){3}" LS32 "|(?:(?:" H16 ":){0,2}" H16 ")?::(?:" H16 ":){2}" LS32 \
-    "|(?:(?:" H16 ":){0,3}" H16 ")?::" H16 ":" LS32 "|(?:(?:" H16 ":){0,4}" H16 ")?::" LS32        \
-    "|(?:(?:" H16 ":){0,5}" H16 ")?::" H16 "|(?:(?:" H16 ":){0,6}" H16 ")?::)"
+#define IPV6                                                                                                         \
+    "(?:(?:" H16 ":){6}" LS32 "|::(?:" H16 ":){5}" LS32 "|(?:" H16 ")?::(?:" H16 ":){4}" LS32 "|(?:(?:" H16          \
+    ":){0,1}" H16 ")?::(?:" H16 ":){3}" LS32 "|(?:(?:" H16 ":){0,2}" H16 ")?::(?:" H16 ":){2}" LS32 "|(?:(?:" H16    \
+    ":){0,3}" H16 ")?::" H16 ":" LS32 "|(?:(?:" H16 ":){0,4}" H16 ")?::" LS32 "|(?:(?:" H16 ":){0,5}" H16 ")?::" H16 \
+    "|(?:(?:" H16 ":){0,6}" H16 ")?::)"
 
 /* A label that does not begin with xn--. Its first two characters and the two behind them are looked at apart. */
 #define LD "[A-Za-z0-9]"
 #define LDH "[A-Za-z0-9-]"
 #define LABEL_REST(n) "(?:" LDH "{0," n "}" LD ")?"
-#define LABEL(n61, n60, n59, n58)                                                                  \
-    "(?:[A-WYZa-wyz0-9]" LABEL_REST(n61) "|[xX](?:|[A-MO-Za-mo-z0-9]" LABEL_REST(n60) "|-" LDH "{0," n60 "}" LD    \
-    "|[nN](?:|" LD LABEL_REST(n59) "|-" LD LABEL_REST(n58) ")))"
+#define LABEL(n61, n60, n59, n58)                                                                               \
+    "(?:[A-WYZa-wyz0-9]" LABEL_REST(n61) "|[xX](?:|[A-MO-Za-mo-z0-9]" LABEL_REST(n60) "|-" LDH "{0," n60 "}" LD \
+                                                                                      "|[nN](?:|" LD            \
+                                                                                      LABEL_REST(n59) "|-" LD   \
+                                                                                      LABEL_REST(n58) ")))"
 #define LONG_LABEL LABEL("61", "60", "59", "58")
 #define SHORT_LABEL LABEL("28", "27", "26", "25")
 #define HOSTNAME "(?:(?:" LONG_LABEL "\\.){0,2}" LONG_LABEL "|(?:" SHORT_LABEL "\\.){0,7}" SHORT_LABEL ")"
 
 #define ATEXT "[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+"
-#define EMAIL                                                                                      \
-    "(?:" ATEXT "(?:\\." ATEXT ")*|\"(?:[ !#-\\[\\]-~]|\\\\[ -~])*\")@(?:" HOSTNAME "|\\[" IPV4 "\\]|\\[IPv6:" IPV6 "\\])"
+#define EMAIL                                                                                                       \
+    "(?:" ATEXT "(?:\\." ATEXT ")*|\"(?:[ !#-\\[\\]-~]|\\\\[ -~])*\")@(?:" HOSTNAME "|\\[" IPV4 "\\]|\\[IPv6:" IPV6 \
+    "\\])"
 
 #define UNRESERVED_SUB "A-Za-z0-9._~!$&'()*+,;=\\-"
 #define PCT "%[0-9A-Fa-f]{2}"
 #define PCHAR "(?:[" UNRESERVED_SUB ":@]|" PCT ")"
 #define QUERY "(?:[" UNRESERVED_SUB ":@/?]|" PCT ")*"
-#define URI                                                                                        \
-    "[A-Za-z][A-Za-z0-9+.-]*:(?://(?:(?:[" UNRESERVED_SUB ":]|" PCT ")*@)?"                        \
-    "(?:\\[(?:" IPV6 "|[vV][0-9A-Fa-f]+\\.[" UNRESERVED_SUB ":]+)\\]|(?:[" UNRESERVED_SUB "]|" PCT ")*)(?::\\d*)?"      \
+#define URI                                                                                                        \
+    "[A-Za-z][A-Za-z0-9+.-]*:(?://(?:(?:[" UNRESERVED_SUB ":]|" PCT ")*@)?"                                        \
+    "(?:\\[(?:" IPV6 "|[vV][0-9A-Fa-f]+\\.[" UNRESERVED_SUB ":]+)\\]|(?:[" UNRESERVED_SUB "]|" PCT ")*)(?::\\d*)?" \
     "(?:/" PCHAR "*)*|/(?:" PCHAR "+(?:/" PCHAR "*)*)?|" PCHAR "+(?:/" PCHAR "*)*|)(?:\\?" QUERY ")?(?:#" QUERY ")?"
 
 #define UUID "[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}"
@@ -62,9 +66,9 @@ static const struct {
     bool has_time; /* leap seconds come beside the pattern, behind `before` */
     const char *before;
 } formats[QN_FRONT_N_FORMATS] = {
-    {"date", DATE, false, ""},         {"time", TIME, true, ""}, {"date-time", DATE "[Tt]" TIME, true, DATE "[Tt]"},
-    {"email", EMAIL, false, ""},       {"uuid", UUID, false, ""}, {"ipv4", IPV4, false, ""},
-    {"ipv6", IPV6, false, ""},         {"uri", URI, false, ""},   {"hostname", HOSTNAME, false, ""},
+    {"date", DATE, false, ""},   {"time", TIME, true, ""},  {"date-time", DATE "[Tt]" TIME, true, DATE "[Tt]"},
+    {"email", EMAIL, false, ""}, {"uuid", UUID, false, ""}, {"ipv4", IPV4, false, ""},
+    {"ipv6", IPV6, false, ""},   {"uri", URI, false, ""},   {"hostname", HOSTNAME, false, ""},
 };
 
 int qn_front_format_index(qn_str name)
@@ -84,8 +88,10 @@ static void leap_seconds(qn_buf *out)
     for (unsigned h = 0; h < 24; h++) {
         unsigned behind = (23 + 24 - h) % 24; /* the hour there, offset -h */
         unsigned ahead = (23 + h) % 24;
-        qn_buf_printf(out, "|%02u:59:60" LEAP_FRACTION "-%02u:00|%02u:29:60" LEAP_FRACTION "-%02u:30", behind, h, behind, h);
-        qn_buf_printf(out, "|%02u:59:60" LEAP_FRACTION "\\+%02u:00|%02u:29:60" LEAP_FRACTION "\\+%02u:30", ahead, h, (ahead + 1) % 24, h);
+        qn_buf_printf(out, "|%02u:59:60" LEAP_FRACTION "-%02u:00|%02u:29:60" LEAP_FRACTION "-%02u:30", behind, h,
+                      behind, h);
+        qn_buf_printf(out, "|%02u:59:60" LEAP_FRACTION "\\+%02u:00|%02u:29:60" LEAP_FRACTION "\\+%02u:30", ahead, h,
+                      (ahead + 1) % 24, h);
     }
     qn_buf_add_str(out, ")");
 }

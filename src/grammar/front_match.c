@@ -19,8 +19,14 @@ typedef struct matcher {
 
 static void step(matcher *m, qn_gx x, const uint64_t *in, uint64_t *out);
 
-static bool bit(const uint64_t *s, size_t i) { return s[i / 64] >> i % 64 & 1; }
-static void set_bit(uint64_t *s, size_t i) { s[i / 64] |= 1ull << i % 64; }
+static bool bit(const uint64_t *s, size_t i)
+{
+    return s[i / 64] >> i % 64 & 1;
+}
+static void set_bit(uint64_t *s, size_t i)
+{
+    s[i / 64] |= 1ull << i % 64;
+}
 
 static bool is_empty(const matcher *m, const uint64_t *s)
 {
@@ -32,7 +38,10 @@ static bool is_empty(const matcher *m, const uint64_t *s)
     return true;
 }
 
-static size_t set_bytes(const matcher *m) { return m->n_words * sizeof(uint64_t); }
+static size_t set_bytes(const matcher *m)
+{
+    return m->n_words * sizeof(uint64_t);
+}
 
 /* n sets, empty, in one block; NULL: status is set. */
 static uint64_t *new_sets(matcher *m, size_t n)

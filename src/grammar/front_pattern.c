@@ -24,7 +24,8 @@ static qn_status alternatives(qn_pattern_parser *p, part *out);
 
 qn_status qn_pattern_fail(qn_pattern_parser *p, qn_status code, size_t at, const char *what)
 {
-    return qn_fail(p->err, code, "pattern, byte %zu: %s%s", at, what, code == QN_EUNSUPPORTED ? " is not supported" : "");
+    return qn_fail(p->err, code, "pattern, byte %zu: %s%s", at, what,
+                   code == QN_EUNSUPPORTED ? " is not supported" : "");
 }
 
 bool qn_pattern_take(qn_pattern_parser *p, const char *s)
@@ -37,7 +38,10 @@ bool qn_pattern_take(qn_pattern_parser *p, const char *s)
     return true;
 }
 
-static char peek(const qn_pattern_parser *p) { return p->i < p->pattern.len ? p->pattern.data[p->i] : '\0'; }
+static char peek(const qn_pattern_parser *p)
+{
+    return p->i < p->pattern.len ? p->pattern.data[p->i] : '\0';
+}
 
 static part plain(qn_gx x, bool is_nullable, uint64_t weight)
 {
@@ -88,7 +92,10 @@ static part join(qn_gx_builder *b, const part *x, const part *y)
     return out;
 }
 
-static bool is_plain(const part *x) { return x->has[0] && !x->has[1] && !x->has[2] && !x->has[3]; }
+static bool is_plain(const part *x)
+{
+    return x->has[0] && !x->has[1] && !x->has[2] && !x->has[3];
+}
 
 /* The parts from `first` on, those without anchors side by side as one flat sequence, so that depth does not grow with
  * the length of the pattern. */
@@ -123,7 +130,8 @@ static qn_status reduce_sequence(qn_pattern_parser *p, size_t first, part *out)
     }
     qn_free(flat);
     p->n_parts = first;
-    return out->weight > QN_FRONT_MAX_WEIGHT ? qn_pattern_fail(p, QN_EFULL, p->i, "counts that multiply to too much") : QN_OK;
+    return out->weight > QN_FRONT_MAX_WEIGHT ? qn_pattern_fail(p, QN_EFULL, p->i, "counts that multiply to too much")
+                                             : QN_OK;
 }
 
 static qn_status reduce_alternatives(qn_pattern_parser *p, size_t first, part *out)
@@ -223,11 +231,15 @@ static qn_status atom(qn_pattern_parser *p, part *out)
         return group(p, out);
     }
     if (qn_pattern_take(p, "^") || qn_pattern_take(p, "\\A")) {
-        *out = (part){.x = {[AT_BEGIN] = qn_gx_bytes(p->b, QN_STR(""))}, .has = {[AT_BEGIN] = true}, .is_nullable = {[AT_BEGIN] = true}};
+        *out = (part){.x = {[AT_BEGIN] = qn_gx_bytes(p->b, QN_STR(""))},
+                      .has = {[AT_BEGIN] = true},
+                      .is_nullable = {[AT_BEGIN] = true}};
         return QN_OK;
     }
     if (qn_pattern_take(p, "$") || qn_pattern_take(p, "\\z") || qn_pattern_take(p, "\\Z")) {
-        *out = (part){.x = {[AT_END] = qn_gx_bytes(p->b, QN_STR(""))}, .has = {[AT_END] = true}, .is_nullable = {[AT_END] = true}};
+        *out = (part){.x = {[AT_END] = qn_gx_bytes(p->b, QN_STR(""))},
+                      .has = {[AT_END] = true},
+                      .is_nullable = {[AT_END] = true}};
         return QN_OK;
     }
     qn_ranges r = {.budget = p->b->budget};
@@ -313,7 +325,8 @@ static qn_status repeated(qn_pattern_parser *p, part *out)
         uint64_t times = max != QN_GX_NO_MAX ? max : min == 0 ? 1 : min;
         *out = plain(qn_gx_repeat(p->b, out->x[0], min, max), min == 0 || out->is_nullable[0],
                      (out->weight == 0 ? 1 : out->weight) * (times == 0 ? 1 : times));
-        return out->weight > QN_FRONT_MAX_WEIGHT ? qn_pattern_fail(p, QN_EFULL, at, "counts that multiply to too much") : QN_OK;
+        return out->weight > QN_FRONT_MAX_WEIGHT ? qn_pattern_fail(p, QN_EFULL, at, "counts that multiply to too much")
+                                                 : QN_OK;
     }
     if (max > 1) {
         return qn_pattern_fail(p, QN_EUNSUPPORTED, at, "an anchor inside a repeat");
@@ -383,14 +396,5 @@ qn_status qn_front_pattern(qn_gx_builder *b, qn_str pattern, bool search, bool a
     qn_free(p.parts);
     QN_TRY(status);
     *out = finish(b, &x, search, as_json);
-    return qn_front_status(b, err);
-}
-
-qn_status qn_front_regex(qn_gx_builder *b, qn_str pattern, qn_error *err)
-{
-    qn_gx body;
-    QN_TRY(qn_front_pattern(b, pattern, false, false, &body, err));
-    b->root = qn_gx_rule_new(b, QN_STR("root"));
-    qn_gx_rule_define(b, b->root, body);
     return qn_front_status(b, err);
 }

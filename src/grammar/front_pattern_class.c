@@ -3,7 +3,10 @@
 #include "base/unicode.h"
 #include "grammar/front_int.h"
 
-static void add_digits(qn_ranges *r) { qn_ranges_add(r, '0', '9'); }
+static void add_digits(qn_ranges *r)
+{
+    qn_ranges_add(r, '0', '9');
+}
 
 static void add_words(qn_ranges *r)
 {
@@ -15,8 +18,9 @@ static void add_words(qn_ranges *r)
 
 static void add_spaces(qn_ranges *r)
 {
-    static const qn_gx_range spaces[] = {{0x09, 0x0D},     {0x20, 0x20},     {0xA0, 0xA0},     {0x1680, 0x1680}, {0x2000, 0x200A},
-                                         {0x2028, 0x2029}, {0x202F, 0x202F}, {0x205F, 0x205F}, {0x3000, 0x3000}, {0xFEFF, 0xFEFF}};
+    static const qn_gx_range spaces[] = {{0x09, 0x0D},     {0x20, 0x20},     {0xA0, 0xA0},     {0x1680, 0x1680},
+                                         {0x2000, 0x200A}, {0x2028, 0x2029}, {0x202F, 0x202F}, {0x205F, 0x205F},
+                                         {0x3000, 0x3000}, {0xFEFF, 0xFEFF}};
     for (size_t i = 0; i < sizeof(spaces) / sizeof(*spaces); i++) {
         qn_ranges_add(r, spaces[i].first, spaces[i].last);
     }
@@ -37,7 +41,10 @@ static void add_set(qn_ranges *r, qn_ranges *set, bool is_inverted)
 
 static int hex_value(char c)
 {
-    return c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
+    return c >= '0' && c <= '9'   ? c - '0'
+           : c >= 'a' && c <= 'f' ? c - 'a' + 10
+           : c >= 'A' && c <= 'F' ? c - 'A' + 10
+                                  : -1;
 }
 
 /* n digits; 0: as many as there are, up to a closing brace. */
@@ -89,9 +96,18 @@ static qn_status property(qn_pattern_parser *p, bool is_inverted, size_t at, qn_
     } else {
         return qn_pattern_fail(p, QN_EFORMAT, at, "a property without a name");
     }
-    static const char *const long_names[][2] = {{"Letter", "L"}, {"Lowercase_Letter", "Ll"}, {"Uppercase_Letter", "Lu"}, {"Mark", "M"},
-                                                {"Number", "N"}, {"Decimal_Number", "Nd"},   {"digit", "Nd"},            {"Punctuation", "P"},
-                                                {"Symbol", "S"}, {"Separator", "Z"},         {"Control", "Cc"},          {"cntrl", "Cc"}};
+    static const char *const long_names[][2] = {{"Letter", "L"},
+                                                {"Lowercase_Letter", "Ll"},
+                                                {"Uppercase_Letter", "Lu"},
+                                                {"Mark", "M"},
+                                                {"Number", "N"},
+                                                {"Decimal_Number", "Nd"},
+                                                {"digit", "Nd"},
+                                                {"Punctuation", "P"},
+                                                {"Symbol", "S"},
+                                                {"Separator", "Z"},
+                                                {"Control", "Cc"},
+                                                {"cntrl", "Cc"}};
     qn_str name = {p->pattern.data + start, end - start};
     for (size_t i = 0; i < sizeof(long_names) / sizeof(*long_names); i++) {
         if (qn_str_is(name, long_names[i][0])) {
@@ -125,26 +141,41 @@ qn_status qn_pattern_escape(qn_pattern_parser *p, bool in_class, qn_ranges *r, u
     *cp = UINT32_MAX;
     p->i++;
     switch (c) {
-    case 'd': case 'D':
+    case 'd':
+    case 'D':
         add_digits(&set);
         add_set(r, &set, c == 'D');
         return QN_OK;
-    case 'w': case 'W':
+    case 'w':
+    case 'W':
         add_words(&set);
         add_set(r, &set, c == 'W');
         return QN_OK;
-    case 's': case 'S':
+    case 's':
+    case 'S':
         add_spaces(&set);
         add_set(r, &set, c == 'S');
         return QN_OK;
-    case 'p': case 'P':
+    case 'p':
+    case 'P':
         return property(p, c == 'P', at, r);
-    case 't': *cp = '\t'; return QN_OK;
-    case 'n': *cp = '\n'; return QN_OK;
-    case 'v': *cp = '\v'; return QN_OK;
-    case 'f': *cp = '\f'; return QN_OK;
-    case 'r': *cp = '\r'; return QN_OK;
-    case 'x': case 'u':
+    case 't':
+        *cp = '\t';
+        return QN_OK;
+    case 'n':
+        *cp = '\n';
+        return QN_OK;
+    case 'v':
+        *cp = '\v';
+        return QN_OK;
+    case 'f':
+        *cp = '\f';
+        return QN_OK;
+    case 'r':
+        *cp = '\r';
+        return QN_OK;
+    case 'x':
+    case 'u':
         return code_point(p, c, at, cp);
     case 'c':
         if (p->i < p->pattern.len && ((p->pattern.data[p->i] | 0x20) >= 'a' && (p->pattern.data[p->i] | 0x20) <= 'z')) {

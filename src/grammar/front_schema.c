@@ -8,8 +8,8 @@
 
 #include <stdio.h>
 
-#define MAX_RULES 20000u    /* conjunctions; a schema of a thousand fields has some thousands */
-#define MAX_STEPS 1000000u  /* about a quarter of a second */
+#define MAX_RULES 20000u   /* conjunctions; a schema of a thousand fields has some thousands */
+#define MAX_STEPS 1000000u /* about a quarter of a second */
 #define MAX_BLANKS 64u
 #define BLOCK_BYTES 65536u
 #define MAX_ARENA (256u << 20)
@@ -40,7 +40,10 @@ void *qn_sx_alloc(qn_sx *s, size_t bytes)
     return p;
 }
 
-qn_status qn_sx_no_memory(qn_sx *s) { return qn_fail(s->err, QN_ENOMEM, "schema: no memory"); }
+qn_status qn_sx_no_memory(qn_sx *s)
+{
+    return qn_fail(s->err, QN_ENOMEM, "schema: no memory");
+}
 
 qn_status qn_sx_grow(qn_sx *s, void **items, uint32_t n, uint32_t *cap, size_t size)
 {
@@ -106,60 +109,6 @@ qn_status qn_sx_fail(qn_sx *s, qn_status code, const qn_json *schema, const char
                                keyword[0] != '\0' ? "/" : "", keyword, what);
     qn_buf_free(&path);
     return status;
-}
-
-/* ---- keywords ---- */
-
-qn_schema_keyword qn_sx_keyword(qn_str name)
-{
-    static const struct {
-        const char *name;
-        qn_schema_keyword keyword;
-    } table[] = {
-        {"type", QN_SK_TYPE}, {"enum", QN_SK_ENUM}, {"const", QN_SK_CONST},
-        {"properties", QN_SK_PROPERTIES}, {"required", QN_SK_REQUIRED}, {"items", QN_SK_ITEMS}, {"$ref", QN_SK_REF},
-        {"additionalProperties", QN_SK_ADDITIONAL_PROPERTIES}, {"patternProperties", QN_SK_PATTERN_PROPERTIES},
-        {"propertyNames", QN_SK_PROPERTY_NAMES}, {"minProperties", QN_SK_MIN_PROPERTIES}, {"maxProperties", QN_SK_MAX_PROPERTIES},
-        {"prefixItems", QN_SK_PREFIX_ITEMS}, {"additionalItems", QN_SK_ADDITIONAL_ITEMS}, {"minItems", QN_SK_MIN_ITEMS},
-        {"maxItems", QN_SK_MAX_ITEMS}, {"uniqueItems", QN_SK_UNIQUE_ITEMS}, {"contains", QN_SK_CONTAINS},
-        {"minContains", QN_SK_MIN_CONTAINS}, {"maxContains", QN_SK_MAX_CONTAINS},
-        {"minLength", QN_SK_MIN_LENGTH}, {"maxLength", QN_SK_MAX_LENGTH}, {"pattern", QN_SK_PATTERN}, {"format", QN_SK_FORMAT},
-        {"minimum", QN_SK_MINIMUM}, {"maximum", QN_SK_MAXIMUM}, {"exclusiveMinimum", QN_SK_EXCLUSIVE_MINIMUM},
-        {"exclusiveMaximum", QN_SK_EXCLUSIVE_MAXIMUM}, {"multipleOf", QN_SK_MULTIPLE_OF},
-        {"allOf", QN_SK_ALL_OF}, {"anyOf", QN_SK_ANY_OF}, {"oneOf", QN_SK_ONE_OF}, {"not", QN_SK_NOT},
-        {"if", QN_SK_IF}, {"then", QN_SK_THEN}, {"else", QN_SK_ELSE},
-        {"dependencies", QN_SK_DEPENDENCIES}, {"dependentRequired", QN_SK_DEPENDENT_REQUIRED},
-        {"dependentSchemas", QN_SK_DEPENDENT_SCHEMAS},
-        {"unevaluatedProperties", QN_SK_REFUSED}, {"unevaluatedItems", QN_SK_REFUSED}, {"$dynamicRef", QN_SK_REFUSED},
-        {"$recursiveRef", QN_SK_REFUSED}, {"extends", QN_SK_REFUSED}, {"disallow", QN_SK_REFUSED}, {"divisibleBy", QN_SK_REFUSED},
-        {"title", QN_SK_ANNOTATION}, {"description", QN_SK_ANNOTATION}, {"default", QN_SK_ANNOTATION},
-        {"examples", QN_SK_ANNOTATION}, {"deprecated", QN_SK_ANNOTATION}, {"readOnly", QN_SK_ANNOTATION},
-        {"writeOnly", QN_SK_ANNOTATION}, {"$schema", QN_SK_ANNOTATION}, {"$id", QN_SK_ANNOTATION}, {"$anchor", QN_SK_ANNOTATION},
-        {"$defs", QN_SK_ANNOTATION}, {"definitions", QN_SK_ANNOTATION}, {"$comment", QN_SK_ANNOTATION},
-        {"contentEncoding", QN_SK_ANNOTATION}, {"contentMediaType", QN_SK_ANNOTATION}, {"contentSchema", QN_SK_ANNOTATION},
-        {"$vocabulary", QN_SK_ANNOTATION}, {"$dynamicAnchor", QN_SK_ANNOTATION},
-    };
-    for (size_t i = 0; i < sizeof(table) / sizeof(*table); i++) {
-        if (qn_str_is(name, table[i].name)) {
-            return table[i].keyword;
-        }
-    }
-    return QN_SK_UNKNOWN;
-}
-
-qn_status qn_sx_count(qn_sx *s, const qn_json *schema, const char *keyword, uint32_t *n, bool *found)
-{
-    const qn_json *v = qn_json_find(schema, keyword);
-    int64_t count;
-    *found = v != NULL;
-    if (v == NULL) {
-        return QN_OK;
-    }
-    if (!qn_json_as_i64(v, &count) || count < 0) {
-        return qn_sx_fail(s, QN_EFORMAT, schema, keyword, "not a count");
-    }
-    *n = count > 1000000000 ? 1000000000 : (uint32_t)count;
-    return QN_OK;
 }
 
 /* ---- rules ---- */
@@ -232,7 +181,8 @@ qn_status qn_sx_value(qn_sx *s, const qn_schema_item *items, size_t n, qn_gx *ou
     QN_TRY(qn_sx_grow(s, (void **)&s->rules, s->n_rules, &s->cap_rules, sizeof(*s->rules)));
     char name[32];
     snprintf(name, sizeof(name), "value %u", s->n_rules);
-    s->rules[s->n_rules] = (qn_schema_rule){kept, n, hash, qn_gx_rule_new(s->b, qn_str_of(n == 0 ? "any value" : name))};
+    s->rules[s->n_rules] =
+        (qn_schema_rule){kept, n, hash, qn_gx_rule_new(s->b, qn_str_of(n == 0 ? "any value" : name))};
     s->table[at] = s->n_rules + 1;
     *out = qn_gx_rule_ref(s->b, s->rules[s->n_rules].rule);
     s->n_rules++;
@@ -351,7 +301,8 @@ static void make_shared(qn_sx *s)
     s->any_char = qn_front_any(b, true);
     qn_gx quote = qn_gx_bytes(b, QN_STR("\""));
     uint32_t rule = qn_gx_rule_new(b, QN_STR("any string"));
-    qn_gx_rule_define(b, rule, qn_gx_cat(b, (qn_gx[]){quote, qn_gx_repeat(b, s->json_char, 0, QN_GX_NO_MAX), quote}, 3));
+    qn_gx_rule_define(b, rule,
+                      qn_gx_cat(b, (qn_gx[]){quote, qn_gx_repeat(b, s->json_char, 0, QN_GX_NO_MAX), quote}, 3));
     s->any_text = qn_gx_rule_ref(b, rule);
 }
 
@@ -361,8 +312,8 @@ static qn_status read_dialect(qn_sx *s)
     static const struct {
         const char *uri;
         bool is_draft7;
-    } known[] = {{"json-schema.org/draft-04/schema", true},      {"json-schema.org/draft-06/schema", true},
-                 {"json-schema.org/draft-07/schema", true},      {"json-schema.org/draft/2019-09/schema", false},
+    } known[] = {{"json-schema.org/draft-04/schema", true},       {"json-schema.org/draft-06/schema", true},
+                 {"json-schema.org/draft-07/schema", true},       {"json-schema.org/draft/2019-09/schema", false},
                  {"json-schema.org/draft/2020-12/schema", false}, {"json-schema.org/schema", false}};
     const qn_json *dialect = qn_json_find(s->root, "$schema");
     if (dialect == NULL) {

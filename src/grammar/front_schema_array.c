@@ -1,10 +1,9 @@
-/* Arrays of a schema: first items one by one, then all others alike; counts; values that may not repeat where they can be
- * listed; and items of a kind that must occur.
- * SPDX-License-Identifier: MIT */
+/* Arrays of a schema: first items one by one, then all others alike; counts; values that may not repeat where they can
+ * be listed; and items of a kind that must occur. SPDX-License-Identifier: MIT */
 #include "grammar/front_schema_int.h"
 
-#define MAX_FIRST 100  /* prefixItems; each is two levels of expressions */
-#define MAX_UNIQUE 10  /* different values that may not repeat: the automaton remembers which were there, 2^n */
+#define MAX_FIRST 100 /* prefixItems; each is two levels of expressions */
+#define MAX_UNIQUE 10 /* different values that may not repeat: the automaton remembers which were there, 2^n */
 #define NO_COUNT (1u << 24)
 
 typedef struct array {
@@ -32,10 +31,19 @@ static const qn_json *other_items(const qn_json *schema)
     return items != NULL ? items : qn_json_find(schema, "unevaluatedItems");
 }
 
-static bool is_bool(const qn_json *v, bool truth) { return qn_json_kind_of(v) == QN_JSON_BOOL && qn_json_as_bool(v) == truth; }
+static bool is_bool(const qn_json *v, bool truth)
+{
+    return qn_json_kind_of(v) == QN_JSON_BOOL && qn_json_as_bool(v) == truth;
+}
 
-static void at_least(array *a, uint32_t n) { a->min = a->min > n ? a->min : n; }
-static void at_most(array *a, uint32_t n) { a->max = a->max < n ? a->max : n; }
+static void at_least(array *a, uint32_t n)
+{
+    a->min = a->min > n ? a->min : n;
+}
+static void at_most(array *a, uint32_t n)
+{
+    a->max = a->max < n ? a->max : n;
+}
 
 static qn_status add_holds(array *a, const qn_json *schema)
 {
@@ -50,7 +58,8 @@ static qn_status add_holds(array *a, const qn_json *schema)
     if (found && n < NO_COUNT) {
         at_most(a, n);
     }
-    const qn_json *first = first_items(schema), *unique = qn_json_find(schema, "uniqueItems"), *contains = qn_json_find(schema, "contains");
+    const qn_json *first = first_items(schema), *unique = qn_json_find(schema, "uniqueItems"),
+                  *contains = qn_json_find(schema, "contains");
     if (first != NULL) {
         if (qn_json_count(first) > MAX_FIRST) {
             return qn_sx_fail(s, QN_EFULL, schema, "prefixItems", "more than 100 schemas");
@@ -75,7 +84,8 @@ static qn_status add_holds(array *a, const qn_json *schema)
         at_least(a, min == 0 ? 0 : 1);
     } else if (min != 0 || max != QN_GX_NO_MAX) {
         if (a->contains != NULL) {
-            return qn_sx_fail(s, QN_EUNSUPPORTED, schema, "contains", "a second one for the same array is not enforced");
+            return qn_sx_fail(s, QN_EUNSUPPORTED, schema, "contains",
+                              "a second one for the same array is not enforced");
         }
         a->contains = contains;
         a->contains_schema = schema;
@@ -145,7 +155,8 @@ static qn_gx run(array *a, qn_gx item, uint32_t min, uint32_t max, bool follows)
 static qn_gx brackets(array *a, qn_gx inside)
 {
     qn_gx_builder *b = a->s->b;
-    return qn_gx_cat(b, (qn_gx[]){qn_gx_bytes(b, QN_STR("[")), a->s->blank, inside, a->s->blank, qn_gx_bytes(b, QN_STR("]"))}, 5);
+    return qn_gx_cat(
+        b, (qn_gx[]){qn_gx_bytes(b, QN_STR("[")), a->s->blank, inside, a->s->blank, qn_gx_bytes(b, QN_STR("]"))}, 5);
 }
 
 /* ---- values that may not repeat ---- */
@@ -232,7 +243,8 @@ static qn_status with_contains(array *a, qn_gx *out)
     qn_gx yes, no;
     bool is_counted = a->min > a->min_contains || a->max != QN_GX_NO_MAX;
     if (a->n_first != 0 || is_counted) {
-        return qn_sx_fail(s, QN_EUNSUPPORTED, a->contains_schema, "contains", "not enforced beside prefixItems, minItems or maxItems");
+        return qn_sx_fail(s, QN_EUNSUPPORTED, a->contains_schema, "contains",
+                          "not enforced beside prefixItems, minItems or maxItems");
     }
     if (!item_conjunction(a, 0, &n)) {
         *out = a->min_contains == 0 && a->min == 0 ? brackets(a, qn_gx_bytes(b, QN_STR(""))) : qn_gx_never(b);
@@ -329,7 +341,8 @@ qn_status qn_sx_array(qn_sx *s, const qn_schema_clause *c, qn_gx *out)
         return QN_OK;
     }
     if (a.max == 0) {
-        *out = a.contains != NULL && a.min_contains > 0 ? qn_gx_never(s->b) : brackets(&a, qn_gx_bytes(s->b, QN_STR("")));
+        *out =
+            a.contains != NULL && a.min_contains > 0 ? qn_gx_never(s->b) : brackets(&a, qn_gx_bytes(s->b, QN_STR("")));
         return QN_OK;
     }
     if (a.unique != NULL && a.max > 1) {

@@ -3,12 +3,10 @@
  * SPDX-License-Identifier: MIT */
 #include "grammar/front_schema_int.h"
 
-#include "base/unicode.h"
-
 #define MAX_DEPTH 200
 
-static qn_status keyword_holds(qn_sx *s, const qn_json *schema, qn_schema_keyword k, const qn_json *v, const qn_json *value,
-                               unsigned depth, bool *holds);
+static qn_status keyword_holds(qn_sx *s, const qn_json *schema, qn_schema_keyword k, const qn_json *v,
+                               const qn_json *value, unsigned depth, bool *holds);
 
 static const qn_json *find_key(const qn_json *v, qn_str key)
 {
@@ -20,43 +18,8 @@ static const qn_json *find_key(const qn_json *v, qn_str key)
     return NULL;
 }
 
-static qn_status text_holds(qn_sx *s, const qn_json *schema, const char *keyword, qn_str source, bool is_format, qn_str text, bool *holds)
-{
-    qn_gx_builder b;
-    qn_gx_init(&b, s->b->budget);
-    qn_gx x;
-    qn_error err;
-    qn_status status = is_format ? qn_front_format(&b, source, false, &x, &err) : qn_front_pattern(&b, source, true, false, &x, &err);
-    if (status == QN_OK) {
-        status = qn_front_match(&b, x, text, holds);
-        if (status != QN_OK) {
-            status = qn_sx_fail(s, status, schema, keyword, "a text is too long to be matched");
-        }
-    } else if (status == QN_ENOTFOUND) {
-        status = qn_sx_fail(s, QN_EUNSUPPORTED, schema, keyword, "this format is not enforced");
-    } else {
-        status = qn_sx_fail(s, status, schema, keyword, err.what);
-    }
-    qn_gx_free(&b);
-    return status;
-}
-
-qn_status qn_sx_pattern_holds(qn_sx *s, const qn_json *schema, const char *keyword, qn_str pattern, qn_str text, bool *holds)
-{
-    QN_TRY(qn_sx_step(s, 20 + pattern.len / 4 + text.len / 4));
-    return text_holds(s, schema, keyword, pattern, false, text, holds);
-}
-
-static uint32_t length_of(qn_str text)
-{
-    uint32_t n = 0, cp;
-    for (size_t i = 0; i < text.len; n++) {
-        i += qn_unicode_decode(text.data + i, text.len - i, &cp);
-    }
-    return n;
-}
-
-static qn_status number_holds(qn_sx *s, const qn_json *schema, qn_schema_keyword k, const qn_json *limit, const qn_json *value, bool *holds)
+static qn_status number_holds(qn_sx *s, const qn_json *schema, qn_schema_keyword k, const qn_json *limit,
+                              const qn_json *value, bool *holds)
 {
     qn_decimal x, y;
     if (!qn_decimal_read(s, qn_json_as_str(value), &x) || !qn_decimal_read(s, qn_json_as_str(limit), &y)) {
@@ -64,11 +27,20 @@ static qn_status number_holds(qn_sx *s, const qn_json *schema, qn_schema_keyword
     }
     int64_t a, b;
     switch (k) {
-    case QN_SK_MINIMUM: *holds = qn_decimal_compare(&x, &y) >= 0; return QN_OK;
-    case QN_SK_MAXIMUM: *holds = qn_decimal_compare(&x, &y) <= 0; return QN_OK;
-    case QN_SK_EXCLUSIVE_MINIMUM: *holds = qn_decimal_compare(&x, &y) > 0; return QN_OK;
-    case QN_SK_EXCLUSIVE_MAXIMUM: *holds = qn_decimal_compare(&x, &y) < 0; return QN_OK;
-    default: break;
+    case QN_SK_MINIMUM:
+        *holds = qn_decimal_compare(&x, &y) >= 0;
+        return QN_OK;
+    case QN_SK_MAXIMUM:
+        *holds = qn_decimal_compare(&x, &y) <= 0;
+        return QN_OK;
+    case QN_SK_EXCLUSIVE_MINIMUM:
+        *holds = qn_decimal_compare(&x, &y) > 0;
+        return QN_OK;
+    case QN_SK_EXCLUSIVE_MAXIMUM:
+        *holds = qn_decimal_compare(&x, &y) < 0;
+        return QN_OK;
+    default:
+        break;
     }
     if (!qn_json_as_i64(limit, &b) || b <= 0) {
         return qn_sx_fail(s, QN_EUNSUPPORTED, schema, "multipleOf", "only whole numbers above zero are enforced");
@@ -122,9 +94,11 @@ static qn_status contains_holds(qn_sx *s, const qn_json *schema, const qn_json *
     return QN_OK;
 }
 
-static qn_status member_holds(qn_sx *s, const qn_json *schema, qn_str key, const qn_json *value, unsigned depth, bool *holds)
+static qn_status member_holds(qn_sx *s, const qn_json *schema, qn_str key, const qn_json *value, unsigned depth,
+                              bool *holds)
 {
-    const qn_json *properties = qn_json_find(schema, "properties"), *patterns = qn_json_find(schema, "patternProperties");
+    const qn_json *properties = qn_json_find(schema, "properties"),
+                  *patterns = qn_json_find(schema, "patternProperties");
     const qn_json *mine = properties != NULL ? find_key(properties, key) : NULL;
     const qn_json *additional = additional_of(schema, "additionalProperties", "unevaluatedProperties");
     bool is_known = mine != NULL;
@@ -151,7 +125,8 @@ static qn_status names_hold(qn_sx *s, const qn_json *names, const qn_json *value
         qn_buf_init(&text, s->b->budget, "grammar", 1u << 20);
         qn_json_writer_init(&w, &text);
         qn_json_string(&w, qn_json_key_at(value, i));
-        qn_status status = text.status != QN_OK ? qn_sx_no_memory(s) : qn_json_parse(s->b->budget, text.data, text.len, 4, &doc, s->err);
+        qn_status status = text.status != QN_OK ? qn_sx_no_memory(s)
+                                                : qn_json_parse(s->b->budget, text.data, text.len, 4, &doc, s->err);
         qn_buf_free(&text);
         QN_TRY(status);
         status = qn_sx_holds(s, names, qn_json_root(doc), depth, holds);
@@ -199,7 +174,8 @@ static bool are_unique(qn_sx *s, const qn_json *value)
     return true;
 }
 
-static qn_status list_holds(qn_sx *s, qn_schema_keyword k, const qn_json *v, const qn_json *value, unsigned depth, bool *holds)
+static qn_status list_holds(qn_sx *s, qn_schema_keyword k, const qn_json *v, const qn_json *value, unsigned depth,
+                            bool *holds)
 {
     size_t n_hold = 0, n = qn_json_count(v);
     for (size_t i = 0; i < n; i++) {
@@ -211,47 +187,50 @@ static qn_status list_holds(qn_sx *s, qn_schema_keyword k, const qn_json *v, con
     return QN_OK;
 }
 
-static bool count_holds(const qn_json *limit, bool is_max, size_t n)
-{
-    int64_t most;
-    return !qn_json_as_i64(limit, &most) || (is_max ? (int64_t)n <= most : (int64_t)n >= most);
-}
-
-static qn_status string_holds(qn_sx *s, const qn_json *schema, qn_schema_keyword k, const qn_json *v, qn_str text, bool *holds)
+static qn_status array_holds(qn_sx *s, const qn_json *schema, qn_schema_keyword k, const qn_json *v,
+                             const qn_json *value, unsigned depth, bool *holds)
 {
     switch (k) {
-    case QN_SK_MIN_LENGTH: *holds = count_holds(v, false, length_of(text)); return QN_OK;
-    case QN_SK_MAX_LENGTH: *holds = count_holds(v, true, length_of(text)); return QN_OK;
-    case QN_SK_PATTERN: return qn_sx_pattern_holds(s, schema, "pattern", qn_json_as_str(v), text, holds);
-    case QN_SK_FORMAT:
-        QN_TRY(qn_sx_step(s, 200));
-        return text_holds(s, schema, "format", qn_json_as_str(v), true, text, holds);
-    default: return QN_OK;
+    case QN_SK_ITEMS:
+    case QN_SK_PREFIX_ITEMS:
+        return items_hold(s, schema, value, depth, holds);
+    case QN_SK_MIN_ITEMS:
+        *holds = qn_sx_count_holds(v, false, qn_json_count(value));
+        return QN_OK;
+    case QN_SK_MAX_ITEMS:
+        *holds = qn_sx_count_holds(v, true, qn_json_count(value));
+        return QN_OK;
+    case QN_SK_UNIQUE_ITEMS:
+        *holds = !qn_json_as_bool(v) || are_unique(s, value);
+        return QN_OK;
+    case QN_SK_CONTAINS:
+        return contains_holds(s, schema, value, depth, holds);
+    default:
+        return QN_OK;
     }
 }
 
-static qn_status array_holds(qn_sx *s, const qn_json *schema, qn_schema_keyword k, const qn_json *v, const qn_json *value, unsigned depth, bool *holds)
+static qn_status object_holds(qn_sx *s, qn_schema_keyword k, const qn_json *v, const qn_json *value, unsigned depth,
+                              bool *holds)
 {
     switch (k) {
-    case QN_SK_ITEMS: case QN_SK_PREFIX_ITEMS: return items_hold(s, schema, value, depth, holds);
-    case QN_SK_MIN_ITEMS: *holds = count_holds(v, false, qn_json_count(value)); return QN_OK;
-    case QN_SK_MAX_ITEMS: *holds = count_holds(v, true, qn_json_count(value)); return QN_OK;
-    case QN_SK_UNIQUE_ITEMS: *holds = !qn_json_as_bool(v) || are_unique(s, value); return QN_OK;
-    case QN_SK_CONTAINS: return contains_holds(s, schema, value, depth, holds);
-    default: return QN_OK;
-    }
-}
-
-static qn_status object_holds(qn_sx *s, qn_schema_keyword k, const qn_json *v, const qn_json *value, unsigned depth, bool *holds)
-{
-    switch (k) {
-    case QN_SK_REQUIRED: *holds = has_all(v, value); return QN_OK;
-    case QN_SK_MIN_PROPERTIES: *holds = count_holds(v, false, qn_json_count(value)); return QN_OK;
-    case QN_SK_MAX_PROPERTIES: *holds = count_holds(v, true, qn_json_count(value)); return QN_OK;
-    case QN_SK_PROPERTY_NAMES: return names_hold(s, v, value, depth, holds);
-    case QN_SK_DEPENDENCIES: case QN_SK_DEPENDENT_REQUIRED: case QN_SK_DEPENDENT_SCHEMAS:
+    case QN_SK_REQUIRED:
+        *holds = has_all(v, value);
+        return QN_OK;
+    case QN_SK_MIN_PROPERTIES:
+        *holds = qn_sx_count_holds(v, false, qn_json_count(value));
+        return QN_OK;
+    case QN_SK_MAX_PROPERTIES:
+        *holds = qn_sx_count_holds(v, true, qn_json_count(value));
+        return QN_OK;
+    case QN_SK_PROPERTY_NAMES:
+        return names_hold(s, v, value, depth, holds);
+    case QN_SK_DEPENDENCIES:
+    case QN_SK_DEPENDENT_REQUIRED:
+    case QN_SK_DEPENDENT_SCHEMAS:
         return dependencies_hold(s, v, value, depth, holds);
-    default: return QN_OK;
+    default:
+        return QN_OK;
     }
 }
 
@@ -272,13 +251,18 @@ static bool is_element(const qn_json *list, const qn_json *value)
     return n != 0 && (uintptr_t)value >= (uintptr_t)first && (uintptr_t)value <= (uintptr_t)last;
 }
 
-static qn_status keyword_holds(qn_sx *s, const qn_json *schema, qn_schema_keyword k, const qn_json *v, const qn_json *value, unsigned depth, bool *holds)
+static qn_status keyword_holds(qn_sx *s, const qn_json *schema, qn_schema_keyword k, const qn_json *v,
+                               const qn_json *value, unsigned depth, bool *holds)
 {
     qn_json_kind kind = qn_json_kind_of(value);
     const qn_json *target;
     switch (k) {
-    case QN_SK_TYPE: *holds = (qn_sx_types_of(v) & qn_sx_type_of(value)) != 0; return QN_OK;
-    case QN_SK_CONST: *holds = qn_sx_equal(s, v, value); return QN_OK;
+    case QN_SK_TYPE:
+        *holds = (qn_sx_types_of(v) & qn_sx_type_of(value)) != 0;
+        return QN_OK;
+    case QN_SK_CONST:
+        *holds = qn_sx_equal(s, v, value);
+        return QN_OK;
     case QN_SK_ENUM:
         *holds = is_element(v, value);
         if (*holds) {
@@ -288,26 +272,35 @@ static qn_status keyword_holds(qn_sx *s, const qn_json *schema, qn_schema_keywor
             *holds = qn_sx_equal(s, qn_json_at(v, i), value);
         }
         return qn_sx_step(s, 1 + qn_json_count(v) / 8);
-    case QN_SK_ALL_OF: case QN_SK_ANY_OF: case QN_SK_ONE_OF: return list_holds(s, k, v, value, depth, holds);
+    case QN_SK_ALL_OF:
+    case QN_SK_ANY_OF:
+    case QN_SK_ONE_OF:
+        return list_holds(s, k, v, value, depth, holds);
     case QN_SK_NOT:
         QN_TRY(qn_sx_holds(s, v, value, depth, holds));
         *holds = !*holds;
         return QN_OK;
-    case QN_SK_IF: return if_holds(s, schema, value, depth, holds);
+    case QN_SK_IF:
+        return if_holds(s, schema, value, depth, holds);
     case QN_SK_REF:
         QN_TRY(qn_sx_resolve(s, schema, &target));
         return qn_sx_holds(s, target, value, depth, holds);
     case QN_SK_REFUSED:
         return QN_OK; /* let through only where it says what items and additionalProperties say */
-    default: break;
+    default:
+        break;
     }
     switch (kind) {
     case QN_JSON_NUMBER:
         return k >= QN_SK_MINIMUM && k <= QN_SK_MULTIPLE_OF ? number_holds(s, schema, k, v, value, holds) : QN_OK;
-    case QN_JSON_STRING: return string_holds(s, schema, k, v, qn_json_as_str(value), holds);
-    case QN_JSON_ARRAY: return array_holds(s, schema, k, v, value, depth, holds);
-    case QN_JSON_OBJECT: return object_holds(s, k, v, value, depth, holds);
-    default: return QN_OK;
+    case QN_JSON_STRING:
+        return qn_sx_string_holds(s, schema, k, v, qn_json_as_str(value), holds);
+    case QN_JSON_ARRAY:
+        return array_holds(s, schema, k, v, value, depth, holds);
+    case QN_JSON_OBJECT:
+        return object_holds(s, k, v, value, depth, holds);
+    default:
+        return QN_OK;
     }
 }
 
@@ -335,10 +328,12 @@ qn_status qn_sx_holds(qn_sx *s, const qn_json *schema, const qn_json *value, uns
             QN_TRY(keyword_holds(s, schema, k, qn_json_at(schema, i), value, depth + 1, holds));
         }
     }
-    for (size_t i = 0; qn_json_kind_of(value) == QN_JSON_OBJECT && !is_only_ref && i < qn_json_count(value) && *holds; i++) {
+    for (size_t i = 0; qn_json_kind_of(value) == QN_JSON_OBJECT && !is_only_ref && i < qn_json_count(value) && *holds;
+         i++) {
         QN_TRY(member_holds(s, schema, qn_json_key_at(value, i), qn_json_at(value, i), depth + 1, holds));
     }
-    bool has_rest = qn_json_kind_of(value) == QN_JSON_ARRAY && !is_only_ref && qn_json_find(schema, "unevaluatedItems") != NULL;
+    bool has_rest =
+        qn_json_kind_of(value) == QN_JSON_ARRAY && !is_only_ref && qn_json_find(schema, "unevaluatedItems") != NULL;
     return *holds && has_rest ? items_hold(s, schema, value, depth + 1, holds) : QN_OK;
 }
 

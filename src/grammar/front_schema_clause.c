@@ -1,16 +1,15 @@
-/* Conjunctions of schemas to clauses: references followed, allOf joined, anyOf, oneOf, if and dependencies multiplied out,
- * and negations driven inwards until they stand before single keywords.
+/* Conjunctions of schemas to clauses: references followed, allOf joined, anyOf, oneOf, if and dependencies multiplied
+ * out, and negations driven inwards until they stand before single keywords.
  *
- * The work is a list of what is still to be taken in, walked with one call per entry; a choice walks the rest of the list
- * once for each of its alternatives. An entry knows which one it came from: meeting itself there is a schema that
+ * The work is a list of what is still to be taken in, walked with one call per entry; a choice walks the rest of the
+ * list once for each of its alternatives. An entry knows which one it came from: meeting itself there is a schema that
  * consists of itself.
  * SPDX-License-Identifier: MIT */
 #include "grammar/front_schema_int.h"
 
-#define MAX_CLAUSES 1024  /* of one value */
-#define MAX_LITERALS 512  /* of one clause */
-#define MAX_DEPTH 1000    /* entries of one list; about 200 bytes of stack each */
-#define MAX_DISJOINT 16   /* references and properties followed to tell two alternatives apart */
+#define MAX_CLAUSES 1024 /* of one value */
+#define MAX_LITERALS 512 /* of one clause */
+#define MAX_DEPTH 1000   /* entries of one list; about 200 bytes of stack each */
 
 typedef enum todo_kind { HOLDS, FAILS, ANY, ONE, IF, DEPENDS, LITERAL } todo_kind;
 
@@ -32,263 +31,14 @@ typedef struct expansion {
 
 static qn_status expand(expansion *x, const todo *t);
 
-unsigned qn_sx_types_of(const qn_json *type)
-{
-    static const struct {
-        const char *name;
-        unsigned bits;
-    } table[] = {{"null", QN_ST_NULL}, {"boolean", QN_ST_BOOL}, {"string", QN_ST_STRING}, {"integer", QN_ST_INTEGER},
-                 {"number", QN_ST_NUMBER}, {"array", QN_ST_ARRAY}, {"object", QN_ST_OBJECT}};
-    unsigned bits = 0;
-    bool is_list = qn_json_kind_of(type) == QN_JSON_ARRAY;
-    for (size_t i = 0; i < (is_list ? qn_json_count(type) : 1); i++) {
-        const qn_json *name = is_list ? qn_json_at(type, i) : type;
-        unsigned found = 0;
-        for (size_t k = 0; k < sizeof(table) / sizeof(*table) && qn_json_kind_of(name) == QN_JSON_STRING; k++) {
-            found = qn_str_is(qn_json_as_str(name), table[k].name) ? table[k].bits : found;
-        }
-        if (found == 0) {
-            return 0;
-        }
-        bits |= found;
-    }
-    return bits;
-}
-
-/* The types that type, enum and const of one schema leave. */
-static unsigned types_left(const qn_json *schema)
-{
-    unsigned types = QN_ST_ALL;
-    const qn_json *type = qn_json_find(schema, "type"), *list = qn_json_find(schema, "enum"), *one = qn_json_find(schema, "const");
-    types &= type != NULL ? qn_sx_types_of(type) : QN_ST_ALL;
-    types &= one != NULL ? qn_sx_type_of(one) : QN_ST_ALL;
-    if (list != NULL) {
-        unsigned listed = 0;
-        for (size_t i = 0; i < qn_json_count(list); i++) {
-            listed |= qn_sx_type_of(qn_json_at(list, i));
-        }
-        types &= listed;
-    }
-    return types;
-}
-
-/* ---- the shape of keywords ---- */
-
-static bool is_schema(const qn_json *v) { return qn_json_kind_of(v) == QN_JSON_BOOL || qn_json_kind_of(v) == QN_JSON_OBJECT; }
-
-static bool all_schemas(const qn_json *v, qn_json_kind kind)
-{
-    bool good = qn_json_kind_of(v) == kind;
-    for (size_t i = 0; good && i < qn_json_count(v); i++) {
-        good = is_schema(qn_json_at(v, i));
-    }
-    return good;
-}
-
-static bool all_strings(const qn_json *v)
-{
-    bool good = qn_json_kind_of(v) == QN_JSON_ARRAY;
-    for (size_t i = 0; good && i < qn_json_count(v); i++) {
-        good = qn_json_kind_of(qn_json_at(v, i)) == QN_JSON_STRING;
-    }
-    return good;
-}
-
-static bool dependencies_good(const qn_json *v, bool names, bool schemas)
-{
-    bool good = qn_json_kind_of(v) == QN_JSON_OBJECT;
-    for (size_t i = 0; good && i < qn_json_count(v); i++) {
-        const qn_json *d = qn_json_at(v, i);
-        good = (names && all_strings(d)) || (schemas && is_schema(d));
-    }
-    return good;
-}
-
-static bool shape_good(qn_schema_keyword k, const qn_json *v)
-{
-    switch (k) {
-    case QN_SK_TYPE: return qn_sx_types_of(v) != 0;
-    case QN_SK_ENUM: return qn_json_kind_of(v) == QN_JSON_ARRAY;
-    case QN_SK_MINIMUM: case QN_SK_MAXIMUM: case QN_SK_EXCLUSIVE_MINIMUM: case QN_SK_EXCLUSIVE_MAXIMUM: case QN_SK_MULTIPLE_OF:
-        return qn_json_kind_of(v) == QN_JSON_NUMBER;
-    case QN_SK_PATTERN: case QN_SK_FORMAT: case QN_SK_REF:
-        return qn_json_kind_of(v) == QN_JSON_STRING;
-    case QN_SK_ITEMS: return is_schema(v) || all_schemas(v, QN_JSON_ARRAY);
-    case QN_SK_PREFIX_ITEMS: case QN_SK_ALL_OF: case QN_SK_ANY_OF: case QN_SK_ONE_OF:
-        return all_schemas(v, QN_JSON_ARRAY);
-    case QN_SK_ADDITIONAL_ITEMS: case QN_SK_CONTAINS: case QN_SK_ADDITIONAL_PROPERTIES: case QN_SK_PROPERTY_NAMES:
-    case QN_SK_NOT: case QN_SK_IF: case QN_SK_THEN: case QN_SK_ELSE:
-        return is_schema(v);
-    case QN_SK_UNIQUE_ITEMS: return qn_json_kind_of(v) == QN_JSON_BOOL;
-    case QN_SK_PROPERTIES: case QN_SK_PATTERN_PROPERTIES: case QN_SK_DEPENDENT_SCHEMAS:
-        return all_schemas(v, QN_JSON_OBJECT);
-    case QN_SK_REQUIRED: return all_strings(v);
-    case QN_SK_DEPENDENCIES: return dependencies_good(v, true, true);
-    case QN_SK_DEPENDENT_REQUIRED: return dependencies_good(v, true, false);
-    default: return true; /* counts are read, and checked, where they are used */
-    }
-}
-
-static bool has_applicators(const qn_json *schema)
-{
-    static const char *const names[] = {"$ref", "allOf", "anyOf", "oneOf", "not", "if", "dependentSchemas", "$dynamicRef", "contains", "dependencies"};
-    for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
-        if (qn_json_find(schema, names[i]) != NULL) {
-            return true;
-        }
-    }
-    return false;
-}
-
-/* OpenAI's strict mode: objects are closed and every property is required. */
-static qn_status check_strict(qn_sx *s, const qn_json *schema)
-{
-    const qn_json *properties = qn_json_find(schema, "properties"), *type = qn_json_find(schema, "type");
-    const qn_json *additional = qn_json_find(schema, "additionalProperties"), *required = qn_json_find(schema, "required");
-    bool is_object = properties != NULL || (type != NULL && (qn_sx_types_of(type) & QN_ST_OBJECT) != 0);
-    if (!is_object) {
-        return QN_OK;
-    }
-    if (additional == NULL || qn_json_kind_of(additional) != QN_JSON_BOOL || qn_json_as_bool(additional)) {
-        return qn_sx_fail(s, QN_EUNSUPPORTED, schema, "additionalProperties", "must be false in strict mode");
-    }
-    for (size_t i = 0; properties != NULL && i < qn_json_count(properties); i++) {
-        bool is_required = false;
-        for (size_t k = 0; required != NULL && k < qn_json_count(required); k++) {
-            is_required = is_required || qn_str_eq(qn_json_as_str(qn_json_at(required, k)), qn_json_key_at(properties, i));
-        }
-        if (!is_required) {
-            return qn_sx_fail(s, QN_EUNSUPPORTED, qn_json_at(properties, i), "", "must be required in strict mode");
-        }
-    }
-    return QN_OK;
-}
-
-qn_status qn_sx_check(qn_sx *s, const qn_json *schema)
-{
-    for (size_t i = 0; i < qn_json_count(schema); i++) {
-        qn_str key = qn_json_key_at(schema, i);
-        qn_schema_keyword k = qn_sx_keyword(key);
-        const qn_json *v = qn_json_at(schema, i);
-        char name[32] = "";
-        memcpy(name, key.data, key.len < sizeof(name) ? key.len : 0);
-        if (k == QN_SK_REFUSED) {
-            bool is_items = strcmp(name, "unevaluatedItems") == 0, is_properties = strcmp(name, "unevaluatedProperties") == 0;
-            bool is_true = qn_json_kind_of(v) == QN_JSON_BOOL && qn_json_as_bool(v);
-            bool is_plain = !has_applicators(schema) && is_schema(v); /* then the same as additional ones */
-            if ((!is_items && !is_properties) || (!is_true && !is_plain)) {
-                return qn_sx_fail(s, QN_EUNSUPPORTED, schema, name, "this keyword is not enforced");
-            }
-        }
-        if (!shape_good(k, v)) {
-            return qn_sx_fail(s, QN_EFORMAT, schema, name, "malformed");
-        }
-    }
-    return s->o->strict ? check_strict(s, schema) : QN_OK;
-}
-
-/* ---- telling alternatives apart ---- */
-
-static bool is_required(const qn_json *schema, qn_str name)
-{
-    const qn_json *required = qn_json_kind_of(schema) == QN_JSON_OBJECT ? qn_json_find(schema, "required") : NULL;
-    for (size_t i = 0; required != NULL && i < qn_json_count(required); i++) {
-        if (qn_str_eq(qn_json_as_str(qn_json_at(required, i)), name)) {
-            return true;
-        }
-    }
-    return false;
-}
-
-/* a requires a property that b, which is closed, does not have. */
-static bool is_shut_out(const qn_json *a, const qn_json *b)
-{
-    const qn_json *required = qn_json_find(a, "required"), *additional = qn_json_find(b, "additionalProperties");
-    const qn_json *properties = qn_json_find(b, "properties");
-    bool is_closed = additional != NULL && qn_json_kind_of(additional) == QN_JSON_BOOL && !qn_json_as_bool(additional);
-    if (!is_closed || required == NULL || qn_json_find(b, "patternProperties") != NULL) {
-        return false;
-    }
-    for (size_t i = 0; i < qn_json_count(required); i++) {
-        bool is_there = false;
-        for (size_t k = 0; properties != NULL && k < qn_json_count(properties); k++) {
-            is_there = is_there || qn_str_eq(qn_json_key_at(properties, k), qn_json_as_str(qn_json_at(required, i)));
-        }
-        if (!is_there) {
-            return true;
-        }
-    }
-    return false;
-}
-
-/* All values that a lists are refused by b. */
-static qn_status list_fails(qn_sx *s, const qn_json *a, const qn_json *b, bool *fails)
-{
-    const qn_json *list = qn_json_find(a, "enum"), *one = qn_json_find(a, "const");
-    size_t n = one != NULL ? 1 : list != NULL ? qn_json_count(list) : 0;
-    *fails = n != 0;
-    for (size_t i = 0; i < n && *fails; i++) {
-        bool holds;
-        QN_TRY(qn_sx_holds(s, b, one != NULL ? one : qn_json_at(list, i), 0, &holds));
-        *fails = !holds;
-    }
-    return QN_OK;
-}
-
-static qn_status follow_refs(qn_sx *s, const qn_json **v)
-{
-    for (int i = 0; i < MAX_DISJOINT && qn_json_kind_of(*v) == QN_JSON_OBJECT && qn_json_find(*v, "$ref") != NULL; i++) {
-        QN_TRY(qn_sx_resolve(s, *v, v));
-    }
-    return QN_OK;
-}
-
-/* Whether no value can satisfy a and b and what their parent (may be NULL) says of types and required properties;
- * false: not seen to be so. */
-static qn_status disjoint(qn_sx *s, const qn_json *a, const qn_json *b, const qn_json *parent, unsigned depth, bool *is)
-{
-    QN_TRY(qn_sx_step(s, 1));
-    *is = false;
-    QN_TRY(follow_refs(s, &a));
-    QN_TRY(follow_refs(s, &b));
-    if (qn_json_kind_of(a) != QN_JSON_OBJECT || qn_json_kind_of(b) != QN_JSON_OBJECT) {
-        *is = (qn_json_kind_of(a) == QN_JSON_BOOL && !qn_json_as_bool(a)) || (qn_json_kind_of(b) == QN_JSON_BOOL && !qn_json_as_bool(b));
-        return QN_OK;
-    }
-    if (depth >= MAX_DISJOINT) {
-        return QN_OK;
-    }
-    QN_TRY(qn_sx_check(s, a));
-    QN_TRY(qn_sx_check(s, b));
-    unsigned types = types_left(a) & types_left(b) & (parent != NULL ? types_left(parent) : QN_ST_ALL);
-    *is = types == 0;
-    if (!*is) {
-        QN_TRY(list_fails(s, a, b, is));
-    }
-    if (!*is) {
-        QN_TRY(list_fails(s, b, a, is));
-    }
-    *is = *is || (types == QN_ST_OBJECT && (is_shut_out(a, b) || is_shut_out(b, a)));
-    const qn_json *mine = qn_json_find(a, "properties"), *theirs = qn_json_find(b, "properties");
-    for (size_t i = 0; types == QN_ST_OBJECT && !*is && mine != NULL && theirs != NULL && i < qn_json_count(mine); i++) {
-        qn_str name = qn_json_key_at(mine, i);
-        bool must = is_required(a, name) || is_required(b, name) || (parent != NULL && is_required(parent, name));
-        for (size_t k = 0; must && !*is && k < qn_json_count(theirs); k++) {
-            if (qn_str_eq(qn_json_key_at(theirs, k), name)) {
-                QN_TRY(disjoint(s, qn_json_at(mine, i), qn_json_at(theirs, k), NULL, depth + 1, is));
-            }
-        }
-    }
-    return QN_OK;
-}
-
 /* ---- expanding ---- */
 
 static qn_status finish_clause(expansion *x)
 {
     qn_sx *s = x->s;
     if (++x->n_clauses > MAX_CLAUSES) {
-        return qn_fail(s->err, QN_EFULL, "schema: more than %d combinations of alternatives for one value", MAX_CLAUSES);
+        return qn_fail(s->err, QN_EFULL, "schema: more than %d combinations of alternatives for one value",
+                       MAX_CLAUSES);
     }
     qn_schema_clause *c = qn_sx_alloc(s, sizeof(*c));
     qn_schema_literal *literals = qn_sx_alloc(s, (x->n_literals + 1) * sizeof(*literals));
@@ -325,7 +75,8 @@ static qn_status narrowed(expansion *x, unsigned types, const qn_schema_literal 
     return status;
 }
 
-static todo *new_todo(expansion *x, todo_kind kind, const qn_json *v, const qn_json *list, const todo *from, const todo *next)
+static todo *new_todo(expansion *x, todo_kind kind, const qn_json *v, const qn_json *list, const todo *from,
+                      const todo *next)
 {
     todo *t = qn_sx_alloc(x->s, sizeof(*t));
     if (t != NULL) {
@@ -344,12 +95,12 @@ static bool has_literal(const expansion *x, const qn_json *schema)
     return false;
 }
 
-#define ADD(head, kind_, v_, list_, from_)                                                         \
-    do {                                                                                           \
-        (head) = new_todo(x, (kind_), (v_), (list_), (from_), (head));                             \
-        if ((head) == NULL) {                                                                      \
-            return qn_sx_no_memory(x->s);                                                          \
-        }                                                                                          \
+#define ADD(head, kind_, v_, list_, from_)                             \
+    do {                                                               \
+        (head) = new_todo(x, (kind_), (v_), (list_), (from_), (head)); \
+        if ((head) == NULL) {                                          \
+            return qn_sx_no_memory(x->s);                              \
+        }                                                              \
     } while (0)
 
 /* What the keywords of a schema that must hold add to the list. Choices go behind everything that is certain, so that
@@ -418,7 +169,7 @@ static qn_status expand_holds(expansion *x, const todo *t)
             return expand(x, head);
         }
     }
-    return narrowed(x, types_left(v), &literal, head);
+    return narrowed(x, qn_sx_types_left(v), &literal, head);
 }
 
 static qn_status expand_any(expansion *x, const todo *t)
@@ -439,7 +190,7 @@ static qn_status expand_one(expansion *x, const todo *t)
         for (size_t k = 0; k < qn_json_count(t->list); k++) {
             bool is_disjoint = k == i;
             if (!is_disjoint) {
-                QN_TRY(disjoint(x->s, mine, qn_json_at(t->list, k), t->v, 0, &is_disjoint));
+                QN_TRY(qn_sx_disjoint(x->s, mine, qn_json_at(t->list, k), t->v, 0, &is_disjoint));
             }
             if (!is_disjoint) {
                 ADD(head, FAILS, qn_json_at(t->list, k), NULL, t);
@@ -469,11 +220,15 @@ static qn_status expand_if(expansion *x, const todo *t, bool is_negated)
 }
 
 /* A property of the object must be there, or must not. */
-static todo *property_todo(expansion *x, const todo *t, const qn_json *schema, qn_str name, bool is_there, const todo *next)
+static todo *property_todo(expansion *x, const todo *t, const qn_json *schema, qn_str name, bool is_there,
+                           const todo *next)
 {
     todo *p = new_todo(x, LITERAL, schema, NULL, t, next);
     if (p != NULL) {
-        p->literal = (qn_schema_literal){.schema = schema, .is_negated = true, .keyword = is_there ? QN_SK_PROPERTIES : QN_SK_REQUIRED, .name = name};
+        p->literal = (qn_schema_literal){.schema = schema,
+                                         .is_negated = true,
+                                         .keyword = is_there ? QN_SK_PROPERTIES : QN_SK_REQUIRED,
+                                         .name = name};
     }
     return p;
 }
@@ -516,22 +271,35 @@ static qn_status expand_depends(expansion *x, const todo *t)
 static unsigned types_of_keyword(qn_schema_keyword k)
 {
     switch (k) {
-    case QN_SK_MINIMUM: case QN_SK_MAXIMUM: case QN_SK_EXCLUSIVE_MINIMUM: case QN_SK_EXCLUSIVE_MAXIMUM: case QN_SK_MULTIPLE_OF:
+    case QN_SK_MINIMUM:
+    case QN_SK_MAXIMUM:
+    case QN_SK_EXCLUSIVE_MINIMUM:
+    case QN_SK_EXCLUSIVE_MAXIMUM:
+    case QN_SK_MULTIPLE_OF:
         return QN_ST_NUMBER;
-    case QN_SK_MIN_LENGTH: case QN_SK_MAX_LENGTH: case QN_SK_PATTERN: case QN_SK_FORMAT:
+    case QN_SK_MIN_LENGTH:
+    case QN_SK_MAX_LENGTH:
+    case QN_SK_PATTERN:
+    case QN_SK_FORMAT:
         return QN_ST_STRING;
-    case QN_SK_MIN_ITEMS: case QN_SK_MAX_ITEMS:
+    case QN_SK_MIN_ITEMS:
+    case QN_SK_MAX_ITEMS:
         return QN_ST_ARRAY;
-    case QN_SK_MIN_PROPERTIES: case QN_SK_MAX_PROPERTIES:
+    case QN_SK_MIN_PROPERTIES:
+    case QN_SK_MAX_PROPERTIES:
         return QN_ST_OBJECT;
-    case QN_SK_ENUM: case QN_SK_CONST:
+    case QN_SK_ENUM:
+    case QN_SK_CONST:
         return QN_ST_ALL;
     default:
         return 0;
     }
 }
 
-static bool is_true(const qn_json *v) { return qn_json_kind_of(v) == QN_JSON_BOOL && qn_json_as_bool(v); }
+static bool is_true(const qn_json *v)
+{
+    return qn_json_kind_of(v) == QN_JSON_BOOL && qn_json_as_bool(v);
+}
 
 /* One way for a schema to fail: its i-th keyword does. */
 static qn_status fail_keyword(expansion *x, const todo *t, size_t i)
@@ -582,7 +350,12 @@ static qn_status fail_keyword(expansion *x, const todo *t, size_t i)
             QN_TRY(narrowed(x, QN_ST_OBJECT, &literal, t->next));
         }
         return QN_OK;
-    case QN_SK_UNKNOWN: case QN_SK_ANNOTATION: case QN_SK_THEN: case QN_SK_ELSE: case QN_SK_MIN_CONTAINS: case QN_SK_MAX_CONTAINS:
+    case QN_SK_UNKNOWN:
+    case QN_SK_ANNOTATION:
+    case QN_SK_THEN:
+    case QN_SK_ELSE:
+    case QN_SK_MIN_CONTAINS:
+    case QN_SK_MAX_CONTAINS:
         return QN_OK;
     default:
         break;
@@ -595,7 +368,8 @@ static qn_status fail_keyword(expansion *x, const todo *t, size_t i)
     }
     char name[32] = "";
     memcpy(name, key.data, key.len < sizeof(name) ? key.len : 0);
-    return qn_sx_fail(s, QN_EUNSUPPORTED, t->v, name, "this keyword is not enforced where it must fail (not, if, oneOf)");
+    return qn_sx_fail(s, QN_EUNSUPPORTED, t->v, name,
+                      "this keyword is not enforced where it must fail (not, if, oneOf)");
 }
 
 static qn_status expand_fails(expansion *x, const todo *t)
@@ -638,13 +412,27 @@ static qn_status expand(expansion *x, const todo *t)
     }
     qn_status status = QN_OK;
     switch (t->kind) {
-    case HOLDS: status = expand_holds(x, t); break;
-    case FAILS: status = expand_fails(x, t); break;
-    case ANY: status = expand_any(x, t); break;
-    case ONE: status = expand_one(x, t); break;
-    case IF: status = expand_if(x, t, false); break;
-    case DEPENDS: status = expand_depends(x, t); break;
-    case LITERAL: status = narrowed(x, QN_ST_ALL, &t->literal, t->next); break;
+    case HOLDS:
+        status = expand_holds(x, t);
+        break;
+    case FAILS:
+        status = expand_fails(x, t);
+        break;
+    case ANY:
+        status = expand_any(x, t);
+        break;
+    case ONE:
+        status = expand_one(x, t);
+        break;
+    case IF:
+        status = expand_if(x, t, false);
+        break;
+    case DEPENDS:
+        status = expand_depends(x, t);
+        break;
+    case LITERAL:
+        status = narrowed(x, QN_ST_ALL, &t->literal, t->next);
+        break;
     }
     x->depth--;
     return status;

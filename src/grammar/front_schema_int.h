@@ -3,8 +3,8 @@
  * A schema is never looked at alone: what is compiled is a conjunction, a list of schemas (each perhaps negated) that
  * must all hold. front_schema_clause.c resolves references, allOf, anyOf, oneOf, not, if and dependencies, and turns a
  * conjunction into clauses: alternatives of plain constraints that must all hold. Each type of value then writes the
- * expression of a clause in its own file. Every conjunction becomes one rule; the same one is never built twice, which is
- * also what ends recursion.
+ * expression of a clause in its own file. Every conjunction becomes one rule; the same one is never built twice, which
+ * is also what ends recursion.
  *
  * Private to src/grammar/front_schema*.c.
  * SPDX-License-Identifier: MIT */
@@ -27,16 +27,48 @@ enum {
 };
 
 typedef enum qn_schema_keyword {
-    QN_SK_UNKNOWN, QN_SK_ANNOTATION, QN_SK_REFUSED,
-    QN_SK_TYPE, QN_SK_ENUM, QN_SK_CONST,
-    QN_SK_MINIMUM, QN_SK_MAXIMUM, QN_SK_EXCLUSIVE_MINIMUM, QN_SK_EXCLUSIVE_MAXIMUM, QN_SK_MULTIPLE_OF,
-    QN_SK_MIN_LENGTH, QN_SK_MAX_LENGTH, QN_SK_PATTERN, QN_SK_FORMAT,
-    QN_SK_ITEMS, QN_SK_PREFIX_ITEMS, QN_SK_ADDITIONAL_ITEMS, QN_SK_MIN_ITEMS, QN_SK_MAX_ITEMS, QN_SK_UNIQUE_ITEMS,
-    QN_SK_CONTAINS, QN_SK_MIN_CONTAINS, QN_SK_MAX_CONTAINS,
-    QN_SK_PROPERTIES, QN_SK_PATTERN_PROPERTIES, QN_SK_ADDITIONAL_PROPERTIES, QN_SK_PROPERTY_NAMES, QN_SK_REQUIRED,
-    QN_SK_MIN_PROPERTIES, QN_SK_MAX_PROPERTIES,
-    QN_SK_DEPENDENCIES, QN_SK_DEPENDENT_REQUIRED, QN_SK_DEPENDENT_SCHEMAS,
-    QN_SK_REF, QN_SK_ALL_OF, QN_SK_ANY_OF, QN_SK_ONE_OF, QN_SK_NOT, QN_SK_IF, QN_SK_THEN, QN_SK_ELSE
+    QN_SK_UNKNOWN,
+    QN_SK_ANNOTATION,
+    QN_SK_REFUSED,
+    QN_SK_TYPE,
+    QN_SK_ENUM,
+    QN_SK_CONST,
+    QN_SK_MINIMUM,
+    QN_SK_MAXIMUM,
+    QN_SK_EXCLUSIVE_MINIMUM,
+    QN_SK_EXCLUSIVE_MAXIMUM,
+    QN_SK_MULTIPLE_OF,
+    QN_SK_MIN_LENGTH,
+    QN_SK_MAX_LENGTH,
+    QN_SK_PATTERN,
+    QN_SK_FORMAT,
+    QN_SK_ITEMS,
+    QN_SK_PREFIX_ITEMS,
+    QN_SK_ADDITIONAL_ITEMS,
+    QN_SK_MIN_ITEMS,
+    QN_SK_MAX_ITEMS,
+    QN_SK_UNIQUE_ITEMS,
+    QN_SK_CONTAINS,
+    QN_SK_MIN_CONTAINS,
+    QN_SK_MAX_CONTAINS,
+    QN_SK_PROPERTIES,
+    QN_SK_PATTERN_PROPERTIES,
+    QN_SK_ADDITIONAL_PROPERTIES,
+    QN_SK_PROPERTY_NAMES,
+    QN_SK_REQUIRED,
+    QN_SK_MIN_PROPERTIES,
+    QN_SK_MAX_PROPERTIES,
+    QN_SK_DEPENDENCIES,
+    QN_SK_DEPENDENT_REQUIRED,
+    QN_SK_DEPENDENT_SCHEMAS,
+    QN_SK_REF,
+    QN_SK_ALL_OF,
+    QN_SK_ANY_OF,
+    QN_SK_ONE_OF,
+    QN_SK_NOT,
+    QN_SK_IF,
+    QN_SK_THEN,
+    QN_SK_ELSE
 } qn_schema_keyword;
 
 /* A schema that must hold, or must not. */
@@ -132,6 +164,16 @@ qn_status qn_sx_resolve(qn_sx *s, const qn_json *schema, const qn_json **target)
 /* ---- front_schema_clause.c ---- */
 
 qn_status qn_sx_clauses(qn_sx *s, const qn_schema_item *items, size_t n, unsigned types, qn_schema_clause **out);
+/* ---- front_schema_disjoint.c ---- */
+
+/* Whether no value can satisfy a and b and what their parent (may be NULL) says of types and required properties;
+ * false: not seen to be so. depth: 0. */
+qn_status qn_sx_disjoint(qn_sx *s, const qn_json *a, const qn_json *b, const qn_json *parent, unsigned depth, bool *is);
+
+/* ---- front_schema_shape.c ---- */
+
+/* The types that type, enum and const of one schema leave. */
+unsigned qn_sx_types_left(const qn_json *schema);
 /* Malformed and refused keywords of one schema. */
 qn_status qn_sx_check(qn_sx *s, const qn_json *schema);
 unsigned qn_sx_types_of(const qn_json *type); /* of the value of `type`; 0: malformed */
@@ -158,7 +200,15 @@ unsigned qn_sx_type_of(const qn_json *value);
 /* Whether a known value satisfies a schema, a clause, a keyword. */
 qn_status qn_sx_holds(qn_sx *s, const qn_json *schema, const qn_json *value, unsigned depth, bool *holds);
 qn_status qn_sx_clause_holds(qn_sx *s, const qn_schema_clause *c, const qn_json *value, bool *holds);
-qn_status qn_sx_pattern_holds(qn_sx *s, const qn_json *schema, const char *keyword, qn_str pattern, qn_str text, bool *holds);
+qn_status qn_sx_pattern_holds(qn_sx *s, const qn_json *schema, const char *keyword, qn_str pattern, qn_str text,
+                              bool *holds);
+
+/* ---- front_schema_check_text.c ---- */
+
+qn_status qn_sx_string_holds(qn_sx *s, const qn_json *schema, qn_schema_keyword k, const qn_json *v, qn_str text,
+                             bool *holds);
+/* n against a limit of the schema. */
+bool qn_sx_count_holds(const qn_json *limit, bool is_max, size_t n);
 
 /* ---- front_decimal.c ---- */
 

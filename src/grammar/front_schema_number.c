@@ -35,13 +35,21 @@ static qn_gx pattern(number *x, const char *text)
     return out;
 }
 
-static qn_gx integers(number *x) { return pattern(x, "-?(?:0|[1-9]\\d*)(?:\\.0+)?"); }
-static qn_gx plain_numbers(number *x) { return pattern(x, "-?(?:0|[1-9]\\d*)(?:\\.\\d+)?"); }
+static qn_gx integers(number *x)
+{
+    return pattern(x, "-?(?:0|[1-9]\\d*)(?:\\.0+)?");
+}
+static qn_gx plain_numbers(number *x)
+{
+    return pattern(x, "-?(?:0|[1-9]\\d*)(?:\\.\\d+)?");
+}
 
-static qn_status add_bound(number *x, const qn_json *schema, const char *keyword, const qn_json *v, bool is_lower, bool is_exclusive)
+static qn_status add_bound(number *x, const qn_json *schema, const char *keyword, const qn_json *v, bool is_lower,
+                           bool is_exclusive)
 {
     qn_decimal d;
-    if (!qn_decimal_read(x->s, qn_json_as_str(v), &d) || d.point > QN_DECIMAL_MAX || (int64_t)d.n - d.point > QN_DECIMAL_MAX) {
+    if (!qn_decimal_read(x->s, qn_json_as_str(v), &d) || d.point > QN_DECIMAL_MAX ||
+        (int64_t)d.n - d.point > QN_DECIMAL_MAX) {
         return qn_sx_fail(x->s, QN_EFULL, schema, keyword, "a number with more than 400 digits");
     }
     int order = 0;
@@ -83,7 +91,8 @@ static qn_status add_divisor(number *x, const qn_json *schema, const qn_json *v)
         return QN_OK;
     }
     if (!qn_json_as_i64(v, &m)) {
-        return qn_sx_fail(x->s, QN_EUNSUPPORTED, schema, "multipleOf", "only whole numbers and 0.1, 0.01, .. are enforced");
+        return qn_sx_fail(x->s, QN_EUNSUPPORTED, schema, "multipleOf",
+                          "only whole numbers and 0.1, 0.01, .. are enforced");
     }
     x->types &= QN_ST_INTEGER;
     int64_t both = x->divisor == 0 ? m : x->divisor;
@@ -98,7 +107,10 @@ static qn_status add_holds(number *x, const qn_json *schema)
     static const struct {
         const char *keyword;
         bool is_lower, is_exclusive;
-    } bounds[] = {{"minimum", true, false}, {"exclusiveMinimum", true, true}, {"maximum", false, false}, {"exclusiveMaximum", false, true}};
+    } bounds[] = {{"minimum", true, false},
+                  {"exclusiveMinimum", true, true},
+                  {"maximum", false, false},
+                  {"exclusiveMaximum", false, true}};
     for (size_t i = 0; i < 4; i++) {
         const qn_json *v = qn_json_find(schema, bounds[i].keyword);
         if (v != NULL) {
@@ -207,7 +219,10 @@ static bool bound_i64(const qn_decimal *d, bool is_lower, bool is_exclusive, int
     return true;
 }
 
-static qn_gx with_zeros(number *x, qn_gx whole) { return qn_gx_cat(x->s->b, (qn_gx[]){whole, pattern(x, "(?:\\.0+)?")}, 2); }
+static qn_gx with_zeros(number *x, qn_gx whole)
+{
+    return qn_gx_cat(x->s->b, (qn_gx[]){whole, pattern(x, "(?:\\.0+)?")}, 2);
+}
 
 static qn_status multiples_between(number *x, int64_t low, int64_t high, qn_gx *out)
 {
@@ -234,7 +249,8 @@ static qn_status all_multiples(number *x, qn_gx *out, bool *is_regular)
     uint32_t places = decimal_places(m);
     *is_regular = places != 0;
     if (places == 0 && m > MAX_DIVISOR) {
-        return qn_fail(x->s->err, QN_EFULL, "schema: multipleOf %lld: above %d only with bounds that leave few", (long long)m, MAX_DIVISOR);
+        return qn_fail(x->s->err, QN_EFULL, "schema: multipleOf %lld: above %d only with bounds that leave few",
+                       (long long)m, MAX_DIVISOR);
     }
     qn_gx_builder *b = x->s->b;
     qn_gx size = places != 0 ? last_digits(x, m, places) : multiples(x, m, true);
@@ -261,7 +277,8 @@ static qn_status divided(number *x, qn_gx *out, bool *is_done)
     bool is_regular;
     QN_TRY(all_multiples(x, &all, &is_regular));
     if (!is_regular && (x->has_lower || x->has_upper || x->has_all)) {
-        return qn_fail(x->s->err, QN_EUNSUPPORTED, "schema: multipleOf %lld beside such bounds is not enforced", (long long)m);
+        return qn_fail(x->s->err, QN_EUNSUPPORTED, "schema: multipleOf %lld beside such bounds is not enforced",
+                       (long long)m);
     }
     if (!is_regular) {
         *out = all;
@@ -290,14 +307,22 @@ static qn_status forbid(number *x, const qn_json *list, bool is_list)
 static qn_status add_fails(number *x, const qn_schema_literal *l)
 {
     switch (l->keyword) {
-    case QN_SK_MINIMUM: return add_bound(x, l->schema, "minimum", l->value, false, true);
-    case QN_SK_EXCLUSIVE_MINIMUM: return add_bound(x, l->schema, "exclusiveMinimum", l->value, false, false);
-    case QN_SK_MAXIMUM: return add_bound(x, l->schema, "maximum", l->value, true, true);
-    case QN_SK_EXCLUSIVE_MAXIMUM: return add_bound(x, l->schema, "exclusiveMaximum", l->value, true, false);
-    case QN_SK_ENUM: return forbid(x, l->value, true);
-    case QN_SK_CONST: return forbid(x, l->value, false);
-    case QN_SK_MULTIPLE_OF: break;
-    default: return QN_OK;
+    case QN_SK_MINIMUM:
+        return add_bound(x, l->schema, "minimum", l->value, false, true);
+    case QN_SK_EXCLUSIVE_MINIMUM:
+        return add_bound(x, l->schema, "exclusiveMinimum", l->value, false, false);
+    case QN_SK_MAXIMUM:
+        return add_bound(x, l->schema, "maximum", l->value, true, true);
+    case QN_SK_EXCLUSIVE_MAXIMUM:
+        return add_bound(x, l->schema, "exclusiveMaximum", l->value, true, false);
+    case QN_SK_ENUM:
+        return forbid(x, l->value, true);
+    case QN_SK_CONST:
+        return forbid(x, l->value, false);
+    case QN_SK_MULTIPLE_OF:
+        break;
+    default:
+        return QN_OK;
     }
     number other = {.s = x->s, .types = QN_ST_NUMBER};
     QN_TRY(add_divisor(&other, l->schema, l->value));
@@ -311,7 +336,8 @@ static qn_status add_fails(number *x, const qn_schema_literal *l)
         QN_TRY(all_multiples(&other, &all, &is_regular));
     }
     if (!is_regular) {
-        return qn_sx_fail(x->s, QN_EUNSUPPORTED, l->schema, "multipleOf", "not enforced where it must fail (not, if, oneOf)");
+        return qn_sx_fail(x->s, QN_EUNSUPPORTED, l->schema, "multipleOf",
+                          "not enforced where it must fail (not, if, oneOf)");
     }
     join(x, qn_gx_not(x->s->b, all));
     return QN_OK;
@@ -342,7 +368,8 @@ qn_status qn_sx_number(qn_sx *s, const qn_schema_clause *c, qn_gx *out)
         *out = qn_gx_never(b);
         return QN_OK;
     }
-    if (!x.has_lower && !x.has_upper && !x.has_all && x.divisor == 0 && !x.has_fraction_limit && x.types == QN_ST_NUMBER) {
+    if (!x.has_lower && !x.has_upper && !x.has_all && x.divisor == 0 && !x.has_fraction_limit &&
+        x.types == QN_ST_NUMBER) {
         *out = pattern(&x, "-?(?:0|[1-9]\\d*)(?:\\.\\d+)?(?:[eE][+-]?\\d{1,3})?");
         return qn_front_status(b, s->err);
     }

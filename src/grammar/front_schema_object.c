@@ -1,43 +1,15 @@
 /* Objects of a schema. Properties come in the schema's order: those that some schema declares, each at most once, then
  * the others, whose names are none of the declared ones.
- *
- * Commas: a sequence of optional members is its first member that is there, then each further one with a comma before
- * it. Halves are put together from halves, so that n members take n log n parts and not n^2.
  * SPDX-License-Identifier: MIT */
-#include "grammar/front_schema_int.h"
-
-#include <stdio.h>
+#include "grammar/front_schema_object.h"
 
 #define MAX_MEMBERS 4096
-#define MAX_PATTERNS 4        /* of patternProperties of one object; each combination of them is a kind of name */
-#define MAX_COUNTED 4096      /* members times count, for minProperties and maxProperties */
 #define NO_COUNT (1u << 24)
 
-typedef struct member {
-    qn_str name;
-    bool is_required, is_forbidden;
-    qn_gx x; /* "name": value */
-} member;
-
-typedef struct object {
-    qn_sx *s;
-    const qn_schema_clause *c;
-    member *members;
-    uint32_t n_members, cap_members;
-    struct {
-        qn_str text;
-        const qn_json *schema; /* that has it */
-    } patterns[MAX_PATTERNS];
-    uint32_t n_patterns;
-    uint32_t min, max;
-    const qn_json *min_schema; /* that says so */
-    bool has_free;
-    qn_gx free; /* a member whose name is not declared */
-    qn_schema_item *items;
-    size_t n_items, cap_items;
-} object;
-
-static bool is_bool(const qn_json *v, bool truth) { return qn_json_kind_of(v) == QN_JSON_BOOL && qn_json_as_bool(v) == truth; }
+static bool is_bool(const qn_json *v, bool truth)
+{
+    return qn_json_kind_of(v) == QN_JSON_BOOL && qn_json_as_bool(v) == truth;
+}
 
 static const qn_json *additional_of(const qn_json *schema)
 {
@@ -47,7 +19,7 @@ static const qn_json *additional_of(const qn_json *schema)
 
 /* ---- what is said of the object ---- */
 
-static qn_status member_named(object *o, qn_str name, member **out)
+static qn_status member_named(qn_schema_object *o, qn_str name, qn_schema_member **out)
 {
     QN_TRY(qn_sx_step(o->s, 1 + o->n_members / 64));
     for (uint32_t i = 0; i < o->n_members; i++) {
@@ -60,12 +32,12 @@ static qn_status member_named(object *o, qn_str name, member **out)
         return qn_fail(o->s->err, QN_EFULL, "schema: an object with more than %d properties", MAX_MEMBERS);
     }
     QN_TRY(qn_sx_grow(o->s, (void **)&o->members, o->n_members, &o->cap_members, sizeof(*o->members)));
-    o->members[o->n_members] = (member){.name = name};
+    o->members[o->n_members] = (qn_schema_member){.name = name};
     *out = &o->members[o->n_members++];
     return QN_OK;
 }
 
-static qn_status add_counts(object *o, const qn_json *schema)
+static qn_status add_counts(qn_schema_object *o, const qn_json *schema)
 {
     uint32_t n = 0;
     bool found;
@@ -81,7 +53,7 @@ static qn_status add_counts(object *o, const qn_json *schema)
     return QN_OK;
 }
 
-static qn_status add_patterns(object *o, const qn_json *schema)
+static qn_status add_patterns(qn_schema_object *o, const qn_json *schema)
 {
     const qn_json *patterns = qn_json_find(schema, "patternProperties");
     for (size_t i = 0; patterns != NULL && i < qn_json_count(patterns); i++) {
@@ -93,8 +65,9 @@ static qn_status add_patterns(object *o, const qn_json *schema)
         if (is_known) {
             continue;
         }
-        if (o->n_patterns == MAX_PATTERNS) {
-            return qn_sx_fail(o->s, QN_EUNSUPPORTED, schema, "patternProperties", "more than 4 patterns for one object are not enforced");
+        if (o->n_patterns == QN_SCHEMA_MAX_PATTERNS) {
+            return qn_sx_fail(o->s, QN_EUNSUPPORTED, schema, "patternProperties",
+                              "more than 4 patterns for one object are not enforced");
         }
         o->patterns[o->n_patterns].text = text;
         o->patterns[o->n_patterns++].schema = schema;
@@ -102,9 +75,9 @@ static qn_status add_patterns(object *o, const qn_json *schema)
     return QN_OK;
 }
 
-static qn_status add_fails(object *o, const qn_schema_literal *l)
+static qn_status add_fails(qn_schema_object *o, const qn_schema_literal *l)
 {
-    member *m;
+    qn_schema_member *m;
     uint32_t n = 0;
     bool found;
     switch (l->keyword) {
@@ -128,7 +101,8 @@ static qn_status add_fails(object *o, const qn_schema_literal *l)
             o->min_schema = l->schema;
         }
         return QN_OK;
-    case QN_SK_ENUM: case QN_SK_CONST: {
+    case QN_SK_ENUM:
+    case QN_SK_CONST: {
         bool is_list = l->keyword == QN_SK_ENUM;
         for (size_t i = 0; i < (is_list ? qn_json_count(l->value) : 1); i++) {
             if (qn_json_kind_of(is_list ? qn_json_at(l->value, i) : l->value) == QN_JSON_OBJECT) {
@@ -143,9 +117,9 @@ static qn_status add_fails(object *o, const qn_schema_literal *l)
     }
 }
 
-static qn_status collect(object *o)
+static qn_status collect(qn_schema_object *o)
 {
-    member *m;
+    qn_schema_member *m;
     for (size_t i = 0; i < o->c->n_literals; i++) {
         const qn_schema_literal *l = &o->c->literals[i];
         const qn_json *properties = l->is_negated ? NULL : qn_json_find(l->schema, "properties");
@@ -173,7 +147,7 @@ static qn_status collect(object *o)
 /* ---- the value of a member ---- */
 
 /* *fits becomes false when the schema lets nothing through. */
-static qn_status add_item(object *o, const qn_json *schema, bool is_negated, bool *fits)
+static qn_status add_item(qn_schema_object *o, const qn_json *schema, bool is_negated, bool *fits)
 {
     if (o->n_items == o->cap_items) {
         uint32_t cap = (uint32_t)o->cap_items;
@@ -190,7 +164,7 @@ static qn_status add_item(object *o, const qn_json *schema, bool is_negated, boo
 }
 
 /* Which patterns a name fits, as bits. */
-static qn_status patterns_of(object *o, qn_str name, unsigned *bits)
+static qn_status patterns_of(qn_schema_object *o, qn_str name, unsigned *bits)
 {
     *bits = 0;
     for (uint32_t i = 0; i < o->n_patterns; i++) {
@@ -201,7 +175,7 @@ static qn_status patterns_of(object *o, qn_str name, unsigned *bits)
     return QN_OK;
 }
 
-static bool has_pattern(const object *o, unsigned bits, qn_str pattern)
+static bool has_pattern(const qn_schema_object *o, unsigned bits, qn_str pattern)
 {
     for (uint32_t i = 0; i < o->n_patterns; i++) {
         if ((bits >> i & 1) != 0 && qn_str_eq(o->patterns[i].text, pattern)) {
@@ -211,8 +185,9 @@ static bool has_pattern(const object *o, unsigned bits, qn_str pattern)
     return false;
 }
 
-/* Collects what all literals say of the value of a member; name NULL: one that is not declared, and fits those patterns. */
-static qn_status value_conjunction(object *o, const qn_str *name, unsigned bits, bool *fits)
+/* Collects what all literals say of the value of a member; name NULL: one that is not declared, and fits those
+ * patterns. */
+static qn_status value_conjunction(qn_schema_object *o, const qn_str *name, unsigned bits, bool *fits)
 {
     o->n_items = 0;
     *fits = true;
@@ -225,7 +200,8 @@ static qn_status value_conjunction(object *o, const qn_str *name, unsigned bits,
             continue;
         }
         bool is_known = false;
-        const qn_json *properties = qn_json_find(l->schema, "properties"), *patterns = qn_json_find(l->schema, "patternProperties");
+        const qn_json *properties = qn_json_find(l->schema, "properties"),
+                      *patterns = qn_json_find(l->schema, "patternProperties");
         for (size_t k = name != NULL && properties != NULL ? qn_json_count(properties) : 0; k > 0; k--) {
             if (qn_str_eq(qn_json_key_at(properties, k - 1), *name)) {
                 QN_TRY(add_item(o, qn_json_at(properties, k - 1), false, fits));
@@ -248,7 +224,7 @@ static qn_status value_conjunction(object *o, const qn_str *name, unsigned bits,
     return QN_OK;
 }
 
-static qn_gx key_value(object *o, qn_gx key, qn_gx value)
+static qn_gx key_value(qn_schema_object *o, qn_gx key, qn_gx value)
 {
     qn_gx_builder *b = o->s->b;
     qn_gx quote = qn_gx_bytes(b, QN_STR("\""));
@@ -256,7 +232,7 @@ static qn_gx key_value(object *o, qn_gx key, qn_gx value)
 }
 
 /* Whether propertyNames of all literals let a declared name through. */
-static qn_status name_holds(object *o, qn_str name, bool *holds)
+static qn_status name_holds(qn_schema_object *o, qn_str name, bool *holds)
 {
     *holds = true;
     for (size_t i = 0; i < o->c->n_literals && *holds; i++) {
@@ -271,7 +247,9 @@ static qn_status name_holds(object *o, qn_str name, bool *holds)
         qn_buf_init(&text, o->s->b->budget, "grammar", 1u << 20);
         qn_json_writer_init(&w, &text);
         qn_json_string(&w, name);
-        qn_status status = text.status != QN_OK ? qn_sx_no_memory(o->s) : qn_json_parse(o->s->b->budget, text.data, text.len, 4, &doc, o->s->err);
+        qn_status status = text.status != QN_OK
+                               ? qn_sx_no_memory(o->s)
+                               : qn_json_parse(o->s->b->budget, text.data, text.len, 4, &doc, o->s->err);
         qn_buf_free(&text);
         QN_TRY(status);
         status = qn_sx_holds(o->s, names, qn_json_root(doc), 0, holds);
@@ -281,10 +259,10 @@ static qn_status name_holds(object *o, qn_str name, bool *holds)
     return QN_OK;
 }
 
-static qn_status build_members(object *o)
+static qn_status build_members(qn_schema_object *o)
 {
     for (uint32_t i = 0; i < o->n_members; i++) {
-        member *m = &o->members[i];
+        qn_schema_member *m = &o->members[i];
         unsigned bits;
         bool fits, holds;
         QN_TRY(patterns_of(o, m->name, &bits));
@@ -303,7 +281,7 @@ static qn_status build_members(object *o)
 /* ---- members that are not declared ---- */
 
 /* Names that propertyNames allow; *has false: any name. */
-static qn_status allowed_names(object *o, qn_gx *out, bool *has)
+static qn_status allowed_names(qn_schema_object *o, qn_gx *out, bool *has)
 {
     o->n_items = 0;
     bool fits = true;
@@ -350,7 +328,7 @@ static qn_status allowed_names(object *o, qn_gx *out, bool *has)
 }
 
 /* Names that are none of the declared ones. */
-static qn_status undeclared_names(object *o, qn_gx *out)
+static qn_status undeclared_names(qn_schema_object *o, qn_gx *out)
 {
     qn_gx_builder *b = o->s->b;
     qn_gx allowed;
@@ -374,11 +352,11 @@ static qn_status undeclared_names(object *o, qn_gx *out)
     return QN_OK;
 }
 
-static qn_status build_free(object *o)
+static qn_status build_free(qn_schema_object *o)
 {
     qn_sx *s = o->s;
     qn_gx_builder *b = s->b;
-    qn_gx names = 0, patterns[MAX_PATTERNS], ways[1 << MAX_PATTERNS];
+    qn_gx names = 0, patterns[QN_SCHEMA_MAX_PATTERNS], ways[1 << QN_SCHEMA_MAX_PATTERNS];
     uint32_t n_ways = 0;
     bool has_names = false;
     for (unsigned bits = 0; bits < 1u << o->n_patterns; bits++) {
@@ -411,139 +389,18 @@ static qn_status build_free(object *o)
     return QN_OK;
 }
 
-/* ---- commas ---- */
-
-static qn_gx behind_comma(object *o, qn_gx x) { return qn_gx_cat(o->s->b, (qn_gx[]){o->s->comma, x}, 2); }
-
-/* Members i to end, each with a comma before it. */
-static qn_gx rest_of(object *o, uint32_t i, uint32_t end)
-{
-    qn_gx_builder *b = o->s->b;
-    if (end - i == 1) {
-        qn_gx x = behind_comma(o, o->members[i].x);
-        return o->members[i].is_required ? x : qn_gx_repeat(b, x, 0, 1);
-    }
-    uint32_t middle = i + (end - i) / 2;
-    return qn_gx_cat(b, (qn_gx[]){rest_of(o, i, middle), rest_of(o, middle, end)}, 2);
-}
-
-/* At least one of members i to end; *has_required: one of them must be there. */
-static qn_gx some_of(object *o, uint32_t i, uint32_t end, bool *has_required)
-{
-    qn_gx_builder *b = o->s->b;
-    if (end - i == 1) {
-        *has_required = o->members[i].is_required;
-        return o->members[i].x;
-    }
-    uint32_t middle = i + (end - i) / 2;
-    bool before, behind;
-    qn_gx left = some_of(o, i, middle, &before);
-    qn_gx both = qn_gx_cat(b, (qn_gx[]){left, rest_of(o, middle, end)}, 2);
-    if (before) {
-        *has_required = true;
-        return both;
-    }
-    qn_gx right = some_of(o, middle, end, &behind);
-    *has_required = behind;
-    return qn_gx_alt(b, (qn_gx[]){both, right}, 2);
-}
-
-/* Members without counts; *may_be_empty: nothing must be there. */
-static qn_gx all_members(object *o, bool *may_be_empty)
-{
-    qn_gx_builder *b = o->s->b;
-    qn_gx more = o->has_free ? qn_gx_repeat(b, behind_comma(o, o->free), 0, QN_GX_NO_MAX) : 0;
-    *may_be_empty = true;
-    qn_gx ways[2];
-    uint32_t n = 0;
-    if (o->n_members != 0) {
-        bool has_required;
-        ways[n] = some_of(o, 0, o->n_members, &has_required);
-        if (o->has_free) {
-            ways[n] = qn_gx_cat(b, (qn_gx[]){ways[n], more}, 2);
-        }
-        n++;
-        *may_be_empty = !has_required;
-    }
-    if (o->has_free && *may_be_empty) {
-        ways[n++] = qn_gx_cat(b, (qn_gx[]){o->free, more}, 2);
-    }
-    return n == 0 ? qn_gx_bytes(b, QN_STR("")) : qn_gx_alt(b, ways, n);
-}
-
-/* ---- counts ---- */
-
-/* Undeclared members when n are there: as many as the counts ask for. */
-static qn_status counted_tail(object *o, uint32_t n, uint32_t n_required, qn_gx *out)
-{
-    qn_gx_builder *b = o->s->b;
-    uint32_t min = o->min > n ? o->min - n : 0, max = o->max == QN_GX_NO_MAX ? o->max : o->max - n;
-    if (!o->has_free || n < n_required) {
-        *out = min > 0 ? qn_gx_never(b) : qn_gx_bytes(b, QN_STR(""));
-        return QN_OK;
-    }
-    if (min > 1) {
-        return qn_sx_fail(o->s, QN_EUNSUPPORTED, o->min_schema, "minProperties", "above 1 not enforced over names that are free, which could repeat");
-    }
-    qn_gx next = behind_comma(o, o->free);
-    if (n > 0 || max == 0) {
-        *out = qn_gx_repeat(b, next, min, max);
-        return QN_OK;
-    }
-    qn_gx all = qn_gx_cat(b, (qn_gx[]){o->free, qn_gx_repeat(b, next, 0, max == QN_GX_NO_MAX ? max : max - 1)}, 2);
-    *out = min == 0 ? qn_gx_repeat(b, all, 0, 1) : all;
-    return QN_OK;
-}
-
-/* A rule for what may follow when members before the i-th are done and n of them were written, from the last backwards. */
-static qn_status counted_members(object *o, uint32_t n_required, qn_gx *out)
-{
-    qn_sx *s = o->s;
-    qn_gx_builder *b = s->b;
-    uint32_t top = o->max < o->n_members ? o->max : o->n_members;
-    if ((uint64_t)(top + 1) * o->n_members > MAX_COUNTED) {
-        return qn_fail(s->err, QN_EFULL, "schema: minProperties or maxProperties over %u properties is too large", o->n_members);
-    }
-    qn_gx *tails = qn_sx_alloc(s, (size_t)(top + 2) * sizeof(*tails));
-    if (tails == NULL) {
-        return qn_sx_no_memory(s);
-    }
-    for (uint32_t n = 0; n <= top; n++) {
-        QN_TRY(counted_tail(o, n, n_required, &tails[n]));
-    }
-    for (uint32_t i = o->n_members; i > 0; i--) {
-        const member *m = &o->members[i - 1];
-        for (uint32_t n = 0; n <= top && n < i; n++) { /* tails[n + 1] is still that of the member behind */
-            qn_gx ways[2];
-            uint32_t n_ways = 0;
-            if (n < top) {
-                ways[n_ways++] = qn_gx_cat(b, (qn_gx[]){n == 0 ? m->x : behind_comma(o, m->x), tails[n + 1]}, 2);
-            }
-            if (!m->is_required) {
-                ways[n_ways++] = tails[n];
-            }
-            char name[48];
-            snprintf(name, sizeof(name), "%u members before the %u.", n, i);
-            uint32_t rule = qn_gx_rule_new(b, qn_str_of(name));
-            qn_gx_rule_define(b, rule, qn_gx_alt(b, ways, n_ways));
-            tails[n] = qn_gx_rule_ref(b, rule);
-        }
-    }
-    *out = tails[0];
-    return QN_OK;
-}
-
 /* ---- the whole ---- */
 
-static qn_gx braces(object *o, qn_gx inside)
+static qn_gx braces(qn_schema_object *o, qn_gx inside)
 {
     qn_gx_builder *b = o->s->b;
-    return qn_gx_cat(b, (qn_gx[]){qn_gx_bytes(b, QN_STR("{")), o->s->blank, inside, o->s->blank, qn_gx_bytes(b, QN_STR("}"))}, 5);
+    return qn_gx_cat(
+        b, (qn_gx[]){qn_gx_bytes(b, QN_STR("{")), o->s->blank, inside, o->s->blank, qn_gx_bytes(b, QN_STR("}"))}, 5);
 }
 
 qn_status qn_sx_object(qn_sx *s, const qn_schema_clause *c, qn_gx *out)
 {
-    object o = {.s = s, .c = c, .max = QN_GX_NO_MAX};
+    qn_schema_object o = {.s = s, .c = c, .max = QN_GX_NO_MAX};
     QN_TRY(collect(&o));
     QN_TRY(build_members(&o));
     QN_TRY(build_free(&o));
@@ -568,9 +425,9 @@ qn_status qn_sx_object(qn_sx *s, const qn_schema_clause *c, qn_gx *out)
     qn_gx inside = 0;
     bool may_be_empty = false;
     if (is_counted) {
-        QN_TRY(counted_members(&o, n_required, &inside));
+        QN_TRY(qn_schema_counted_members(&o, n_required, &inside));
     } else {
-        inside = all_members(&o, &may_be_empty);
+        inside = qn_schema_members(&o, &may_be_empty);
         if (may_be_empty && o.min > 0 && n == 0 && !o.has_free) {
             *out = qn_gx_never(s->b);
             return QN_OK;

@@ -106,7 +106,8 @@ static qn_str resolve_uri(qn_sx *s, qn_str base, qn_str ref)
 
 /* ---- the index ---- */
 
-static qn_status add_place(qn_sx *s, qn_schema_place **places, uint32_t *n, uint32_t *cap, const qn_json *schema, qn_str name, uint32_t i_resource)
+static qn_status add_place(qn_sx *s, qn_schema_place **places, uint32_t *n, uint32_t *cap, const qn_json *schema,
+                           qn_str name, uint32_t i_resource)
 {
     QN_TRY(qn_sx_grow(s, (void **)places, *n, cap, sizeof(**places)));
     (*places)[(*n)++] = (qn_schema_place){schema, name, i_resource};
@@ -129,7 +130,10 @@ static qn_status open_resource(qn_sx *s, const qn_json *schema, qn_str id, uint3
     return QN_OK;
 }
 
-static bool is_string(const qn_json *v) { return v != NULL && qn_json_kind_of(v) == QN_JSON_STRING; }
+static bool is_string(const qn_json *v)
+{
+    return v != NULL && qn_json_kind_of(v) == QN_JSON_STRING;
+}
 
 static qn_status index_schema(qn_sx *s, const qn_json *v, uint32_t i_resource);
 
@@ -161,7 +165,8 @@ static qn_status index_schema(qn_sx *s, const qn_json *v, uint32_t i_resource)
             QN_TRY(open_resource(s, v, name, &i_resource));
         }
         if (hash + 1 < name.len) { /* draft 7 names anchors this way */
-            QN_TRY(add_place(s, &s->anchors, &s->n_anchors, &s->cap_anchors, v, (qn_str){name.data + hash + 1, name.len - hash - 1}, i_resource));
+            QN_TRY(add_place(s, &s->anchors, &s->n_anchors, &s->cap_anchors, v,
+                             (qn_str){name.data + hash + 1, name.len - hash - 1}, i_resource));
         }
     }
     const qn_json *names[] = {anchor, qn_json_find(v, "$dynamicAnchor")};
@@ -177,11 +182,12 @@ static qn_status index_schema(qn_sx *s, const qn_json *v, uint32_t i_resource)
         qn_str key = qn_json_key_at(v, i);
         const qn_json *child = qn_json_at(v, i);
         qn_schema_keyword k = qn_sx_keyword(key);
-        bool is_map = k == QN_SK_PROPERTIES || k == QN_SK_PATTERN_PROPERTIES || k == QN_SK_DEPENDENT_SCHEMAS || k == QN_SK_DEPENDENCIES ||
-                      qn_str_is(key, "$defs") || qn_str_is(key, "definitions");
+        bool is_map = k == QN_SK_PROPERTIES || k == QN_SK_PATTERN_PROPERTIES || k == QN_SK_DEPENDENT_SCHEMAS ||
+                      k == QN_SK_DEPENDENCIES || qn_str_is(key, "$defs") || qn_str_is(key, "definitions");
         if (is_map && qn_json_kind_of(child) == QN_JSON_OBJECT) {
             QN_TRY(index_map(s, child, i_resource));
-        } else if (k != QN_SK_ENUM && k != QN_SK_CONST && k != QN_SK_UNKNOWN && (k != QN_SK_ANNOTATION || qn_str_is(key, "contentSchema"))) {
+        } else if (k != QN_SK_ENUM && k != QN_SK_CONST && k != QN_SK_UNKNOWN &&
+                   (k != QN_SK_ANNOTATION || qn_str_is(key, "contentSchema"))) {
             QN_TRY(index_schema(s, child, i_resource));
         }
     }
@@ -216,7 +222,10 @@ qn_status qn_sx_index(qn_sx *s)
 
 static int hex_value(char c)
 {
-    return c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
+    return c >= '0' && c <= '9'   ? c - '0'
+           : c >= 'a' && c <= 'f' ? c - 'a' + 10
+           : c >= 'A' && c <= 'F' ? c - 'A' + 10
+                                  : -1;
 }
 
 /* %XX taken out. NULL data: no memory. */
@@ -225,7 +234,8 @@ static qn_str unescape_uri(qn_sx *s, qn_str x)
     char *p = qn_sx_alloc(s, x.len + 1);
     size_t n = 0;
     for (size_t i = 0; p != NULL && i < x.len; i++) {
-        bool is_hex = x.data[i] == '%' && i + 2 < x.len && hex_value(x.data[i + 1]) >= 0 && hex_value(x.data[i + 2]) >= 0;
+        bool is_hex =
+            x.data[i] == '%' && i + 2 < x.len && hex_value(x.data[i + 1]) >= 0 && hex_value(x.data[i + 2]) >= 0;
         p[n++] = is_hex ? (char)(hex_value(x.data[i + 1]) << 4 | hex_value(x.data[i + 2])) : x.data[i];
         i += is_hex ? 2 : 0;
     }

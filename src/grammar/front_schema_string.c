@@ -75,8 +75,14 @@ static qn_status forbid(content *x, const qn_json *list, bool is_list)
     return QN_OK;
 }
 
-static void at_least(content *x, uint32_t n) { x->min = x->min > n ? x->min : n; }
-static void at_most(content *x, uint32_t n) { x->max = x->max < n ? x->max : n; }
+static void at_least(content *x, uint32_t n)
+{
+    x->min = x->min > n ? x->min : n;
+}
+static void at_most(content *x, uint32_t n)
+{
+    x->max = x->max < n ? x->max : n;
+}
 
 static qn_status add_holds(content *x, const qn_json *schema)
 {
@@ -115,11 +121,16 @@ static qn_status add_fails(content *x, const qn_schema_literal *l)
         QN_TRY(qn_sx_count(x->s, l->schema, "maxLength", &n, &found));
         at_least(x, n + 1);
         return QN_OK;
-    case QN_SK_PATTERN: return add_pattern(x, l->schema, l->value, true);
-    case QN_SK_FORMAT: return add_format(x, l->schema, l->value, true);
-    case QN_SK_ENUM: return forbid(x, l->value, true);
-    case QN_SK_CONST: return forbid(x, l->value, false);
-    default: return QN_OK; /* of another type, which a string never fails; those of objects leave no strings */
+    case QN_SK_PATTERN:
+        return add_pattern(x, l->schema, l->value, true);
+    case QN_SK_FORMAT:
+        return add_format(x, l->schema, l->value, true);
+    case QN_SK_ENUM:
+        return forbid(x, l->value, true);
+    case QN_SK_CONST:
+        return forbid(x, l->value, false);
+    default:
+        return QN_OK; /* of another type, which a string never fails; those of objects leave no strings */
     }
 }
 
@@ -146,8 +157,9 @@ qn_status qn_sx_string(qn_sx *s, const qn_schema_clause *c, qn_gx *out)
     bool is_free = true;
     for (size_t i = 0; i < c->n_literals && is_free; i++) {
         const qn_schema_literal *l = &c->literals[i];
-        is_free = !l->is_negated && qn_json_find(l->schema, "minLength") == NULL && qn_json_find(l->schema, "maxLength") == NULL &&
-                  qn_json_find(l->schema, "pattern") == NULL && qn_json_find(l->schema, "format") == NULL;
+        is_free = !l->is_negated && qn_json_find(l->schema, "minLength") == NULL &&
+                  qn_json_find(l->schema, "maxLength") == NULL && qn_json_find(l->schema, "pattern") == NULL &&
+                  qn_json_find(l->schema, "format") == NULL;
     }
     if (is_free) {
         *out = s->any_text;

@@ -5,12 +5,18 @@
 unsigned qn_sx_type_of(const qn_json *value)
 {
     switch (qn_json_kind_of(value)) {
-    case QN_JSON_NULL: return QN_ST_NULL;
-    case QN_JSON_BOOL: return QN_ST_BOOL;
-    case QN_JSON_STRING: return QN_ST_STRING;
-    case QN_JSON_ARRAY: return QN_ST_ARRAY;
-    case QN_JSON_OBJECT: return QN_ST_OBJECT;
-    case QN_JSON_NUMBER: break;
+    case QN_JSON_NULL:
+        return QN_ST_NULL;
+    case QN_JSON_BOOL:
+        return QN_ST_BOOL;
+    case QN_JSON_STRING:
+        return QN_ST_STRING;
+    case QN_JSON_ARRAY:
+        return QN_ST_ARRAY;
+    case QN_JSON_OBJECT:
+        return QN_ST_OBJECT;
+    case QN_JSON_NUMBER:
+        break;
     }
     /* Whether digits stand behind the point is all that matters, so this needs no memory. */
     qn_str text = qn_json_as_str(value);
@@ -180,7 +186,8 @@ qn_status qn_sx_literal(qn_sx *s, const qn_json *value, qn_gx *out)
         quote = qn_gx_bytes(b, QN_STR("\""));
         *out = qn_gx_cat(b, (qn_gx[]){quote, qn_front_literal(b, qn_json_as_str(value), true), quote}, 3);
         return QN_OK;
-    case QN_JSON_ARRAY: case QN_JSON_OBJECT:
+    case QN_JSON_ARRAY:
+    case QN_JSON_OBJECT:
         return container(s, value, out);
     }
     return QN_OK;

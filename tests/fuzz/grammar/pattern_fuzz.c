@@ -15,7 +15,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n_bytes)
     qn_error err = {0};
     qn_gx x = 0;
     qn_gx_init(&b, NULL);
-    qn_status status = qn_front_pattern(&b, (qn_str){(const char *)data + 1, n_bytes - 1}, data[0] & 1, data[0] & 2, &x, &err);
+    qn_status status =
+        qn_front_pattern(&b, (qn_str){(const char *)data + 1, n_bytes - 1}, data[0] & 1, data[0] & 2, &x, &err);
     if (status == QN_OK) {
         b.root = qn_gx_rule_new(&b, QN_STR("root"));
         qn_gx_rule_define(&b, b.root, x);

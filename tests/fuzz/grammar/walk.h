@@ -1,6 +1,5 @@
-/* What the fuzzers of the front ends share: an expression that was built is compiled, walked at random by its masks, and
- * what comes out must match by the slow matcher.
- * SPDX-License-Identifier: MIT */
+/* What the fuzzers of the front ends share: an expression that was built is compiled, walked at random by its masks,
+ * and what comes out must match by the slow matcher. SPDX-License-Identifier: MIT */
 #ifndef QN_FUZZ_GRAMMAR_WALK_H
 #define QN_FUZZ_GRAMMAR_WALK_H
 

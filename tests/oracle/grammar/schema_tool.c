@@ -4,11 +4,10 @@
  *   case    {"kind": "schema", "gbnf", "regex" or "pattern", "source": SCHEMA or TEXT, "texts": [TEXT, ...]}; strict (a
  *           boolean), blanks, generate and seed (counts) may be there. "pattern" is found somewhere in a text, as JSON
  *           schema has it.
- *   result  {"status": NAME, "what": TEXT, "nodes": COUNT, "matches": [BOOLEAN or null, ...], "accepts": [BOOLEAN, ...],
- *           "made": [TEXT or null, ...], "states": COUNT, "bytes": COUNT}
- *           matches: by the slow matcher of the front ends, which shares nothing with the automaton; null: not told in
- *           time. accepts: by the automaton, byte by byte. made: by choosing among the tokens of its masks at random, and
- *           after a while those that end soonest; null: no end came.
+ *   result  {"status": NAME, "what": TEXT, "nodes": COUNT, "matches": [BOOLEAN or null, ...], "accepts": [BOOLEAN,
+ * ...], "made": [TEXT or null, ...], "states": COUNT, "bytes": COUNT} matches: by the slow matcher of the front ends,
+ * which shares nothing with the automaton; null: not told in time. accepts: by the automaton, byte by byte. made: by
+ * choosing among the tokens of its masks at random, and after a while those that end soonest; null: no end came.
  *
  * SPDX-License-Identifier: MIT */
 #include "../../unit/text/small_vocab.h"
@@ -18,11 +17,12 @@
 #include "text/tokenizer_int.h"
 
 #define MAX_NODES 1000000
-#define FREE_TOKENS 60  /* chosen at random; then the text is brought to its end */
+#define FREE_TOKENS 60 /* chosen at random; then the text is brought to its end */
 #define MAX_TOKENS 3000
 
 /* Beside the bytes: tokens that hold more than one part of JSON, and parts of characters. */
-static const char *const words[] = {"\",\"", "\":", "\"}", "{\"", "[\"", "\"]", "]}", "},", "true", "null", "12", "-1", ".5", "00", "\\u", "\\n", "2024-"};
+static const char *const words[] = {"\",\"", "\":", "\"}", "{\"", "[\"", "\"]", "]}",  "},",   "true",
+                                    "null",  "12",  "-1",  ".5",  "00",  "\\u", "\\n", "2024-"};
 
 typedef struct vocabulary {
     uint8_t *file;
@@ -171,7 +171,8 @@ static bool make_text(qn_grammar *g, const vocabulary *v, qn_random *random, qn_
             }
         }
         if (n_allowed == 0) {
-            fprintf(stderr, "schema_tool: an empty mask after %.*s\n", (int)out->len, out->data != NULL ? out->data : "");
+            fprintf(stderr, "schema_tool: an empty mask after %.*s\n", (int)out->len,
+                    out->data != NULL ? out->data : "");
             exit(1);
         }
         id = allowed[qn_random_below(random, n_allowed)];

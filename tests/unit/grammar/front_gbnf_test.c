@@ -19,7 +19,8 @@ static void literals_and_classes(void **state)
 static void rules_and_groups(void **state)
 {
     (void)state;
-    CHECK("# a comment\nroot ::= (\"x\" | y)* # more\ny ::=\n  \"1\"\n  | \"2\" |\n  \"3\"\n", "+", "+x1x3", "+2", "-4", "-xy");
+    CHECK("# a comment\nroot ::= (\"x\" | y)* # more\ny ::=\n  \"1\"\n  | \"2\" |\n  \"3\"\n", "+", "+x1x3", "+2", "-4",
+          "-xy");
     CHECK("root ::= (\n  \"a\"\n  \"b\" # in a group lines mean nothing\n)\n", "+ab", "-a");
     CHECK("root ::= \"(\" root? \")\"", "+()", "+((()))", "-(()", "-");
     CHECK("root ::= a-b_2\r\na-b_2 ::= \"x\" | \"y\"\r\n", "+x", "+y", "-z");
@@ -57,6 +58,9 @@ static void faults(void **state)
     REFUSES("root ::= \"a\"{}", "without a count");
     REFUSES("root ::= \"\xFF\"", "UTF-8");
     REFUSES("root ::= \"a\"\n  \"b\"", "line 2, column 3");
+    REFUSES("root ::= root \"a\"", "line 1, column 1: left recursion: this rule begins with itself: root");
+    REFUSES("root ::= \"x\" a\na ::= \"y\"? (b | \"z\")\nb ::= \"\" a \"q\"", "line 2, column 1: left recursion");
+    REFUSES("root ::= (\"\" | \"a\")* root", "left recursion");
 }
 
 static void bombs(void **state)
@@ -75,14 +79,18 @@ static void bombs(void **state)
 static void out_of_memory(void **state)
 {
     (void)state;
-    front_without_memory(qn_front_gbnf, "root ::= (\"x\\n\" | y)* [^a-c] .\ny ::= \"1\" | \"2\"{1,3} | root");
+    front_without_memory(qn_front_gbnf, "root ::= (\"x\\n\" | y)* [^a-c] .\ny ::= \"1\" | \"2\"{1,3} | \"3\" root");
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(literals_and_classes), cmocka_unit_test(rules_and_groups), cmocka_unit_test(counts),
-        cmocka_unit_test(faults),               cmocka_unit_test(bombs),            cmocka_unit_test(out_of_memory),
+        cmocka_unit_test(literals_and_classes),
+        cmocka_unit_test(rules_and_groups),
+        cmocka_unit_test(counts),
+        cmocka_unit_test(faults),
+        cmocka_unit_test(bombs),
+        cmocka_unit_test(out_of_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -19,8 +19,14 @@ static qn_status in_json(qn_gx_builder *b, qn_str source, qn_error *err)
 static void characters(void **state)
 {
     (void)state;
-    WHOLE("a.c", "+abc", "+a\xC3\xA9" "c", "-a\nc", "-ac");
-    WHOLE("\\d\\w\\s", "+1_ ", "+9Z\t", "-\xD9\xA1" "a ", "-1- ");
+    WHOLE("a.c", "+abc",
+          "+a\xC3\xA9"
+          "c",
+          "-a\nc", "-ac");
+    WHOLE("\\d\\w\\s", "+1_ ", "+9Z\t",
+          "-\xD9\xA1"
+          "a ",
+          "-1- ");
     WHOLE("[\\D]", "+a", "+\xD9\xA1", "-5");
     WHOLE("[^\\d-]", "+a", "-5", "--");
     WHOLE("[a\\-z]", "+-", "-b");
@@ -61,7 +67,8 @@ static void anchors(void **state)
 static void inside_json(void **state)
 {
     (void)state;
-    INSIDE("a\"\\\\\\n\xC3\xA9", "+a\\\"\\\\\\n\xC3\xA9", "+a\\u0022\\u005C\\u000a\\u00E9", "-a\"\\\n\xC3\xA9", "-\\u0061\\\"\\\\\\n\xC3\xA9");
+    INSIDE("a\"\\\\\\n\xC3\xA9", "+a\\\"\\\\\\n\xC3\xA9", "+a\\u0022\\u005C\\u000a\\u00E9", "-a\"\\\n\xC3\xA9",
+           "-\\u0061\\\"\\\\\\n\xC3\xA9");
     INSIDE("[\\u{1F600}-\\u{1F64F}]", "+\xF0\x9F\x98\x80", "+\\uD83D\\ude4f", "-\\uD83D\\ude50", "-\\uD83D");
     INSIDE("[^a]", "+b", "+\\n", "+\\u0000", "+\\uFFFF", "-\n", "-a", "-\\", "-\\uD800");
     INSIDE("\\u{FFFE}", "+\\ufffe", "-\\ufffd");
@@ -128,8 +135,9 @@ static void out_of_memory(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(characters),  cmocka_unit_test(repeats_and_groups), cmocka_unit_test(anchors),
-        cmocka_unit_test(inside_json), cmocka_unit_test(faults),             cmocka_unit_test(choices),
+        cmocka_unit_test(characters),    cmocka_unit_test(repeats_and_groups),
+        cmocka_unit_test(anchors),       cmocka_unit_test(inside_json),
+        cmocka_unit_test(faults),        cmocka_unit_test(choices),
         cmocka_unit_test(out_of_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
