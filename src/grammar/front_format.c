@@ -6,8 +6,8 @@
  *                     digits of a second's fraction, 3 of a leap second's
  *   hostname, email   labels of an internationalised name (xn--) are left out, they would have to be decoded; names are
  *                     of 3 labels of up to 63 characters or 8 of up to 30, which keeps them below 253
- * uri, uuid, ipv4 and ipv6 are exact (RFC 3986, 9562, 2673, 4291).
- * SPDX-License-Identifier: MIT */
+ * uri, uri-reference, uuid, ipv4, ipv6, duration and json-pointer are exact (RFC 3986, 9562, 2673, 4291, 3339,
+ * 6901). SPDX-License-Identifier: MIT */
 #include "grammar/front_int.h"
 
 #include <stdio.h>
@@ -50,10 +50,22 @@
 #define PCT "%[0-9A-Fa-f]{2}"
 #define PCHAR "(?:[" UNRESERVED_SUB ":@]|" PCT ")"
 #define QUERY "(?:[" UNRESERVED_SUB ":@/?]|" PCT ")*"
-#define URI                                                                                                        \
-    "[A-Za-z][A-Za-z0-9+.-]*:(?://(?:(?:[" UNRESERVED_SUB ":]|" PCT ")*@)?"                                        \
-    "(?:\\[(?:" IPV6 "|[vV][0-9A-Fa-f]+\\.[" UNRESERVED_SUB ":]+)\\]|(?:[" UNRESERVED_SUB "]|" PCT ")*)(?::\\d*)?" \
-    "(?:/" PCHAR "*)*|/(?:" PCHAR "+(?:/" PCHAR "*)*)?|" PCHAR "+(?:/" PCHAR "*)*|)(?:\\?" QUERY ")?(?:#" QUERY ")?"
+#define AUTHORITY                                                                                     \
+    "//(?:(?:[" UNRESERVED_SUB ":]|" PCT ")*@)?(?:\\[(?:" IPV6 "|[vV][0-9A-Fa-f]+\\.[" UNRESERVED_SUB \
+    ":]+)\\]|(?:[" UNRESERVED_SUB "]|" PCT ")*)(?::\\d*)?(?:/" PCHAR "*)*"
+#define ABSOLUTE_PATH "/(?:" PCHAR "+(?:/" PCHAR "*)*)?"
+#define URI_TAIL "(?:\\?" QUERY ")?(?:#" QUERY ")?"
+#define URI_HEAD "[A-Za-z][A-Za-z0-9+.-]*:(?:" AUTHORITY "|" ABSOLUTE_PATH "|" PCHAR "+(?:/" PCHAR "*)*|)"
+#define URI URI_HEAD URI_TAIL
+/* The first segment of a path that is relative has no colon. */
+#define URI_REFERENCE \
+    "(?:" URI_HEAD "|" AUTHORITY "|" ABSOLUTE_PATH "|(?:[" UNRESERVED_SUB "@]|" PCT ")+(?:/" PCHAR "*)*|)" URI_TAIL
+
+#define POINTER "(?:/(?:[^/~]|~[01])*)*"
+#define MINUTES "\\d+M(?:\\d+S)?"
+#define CLOCK "T(?:\\d+H(?:" MINUTES ")?|" MINUTES "|\\d+S)"
+#define MONTHS "\\d+M(?:\\d+D)?"
+#define DURATION "P(?:(?:\\d+Y(?:" MONTHS ")?|" MONTHS "|\\d+D)(?:" CLOCK ")?|" CLOCK "|\\d+W)"
 
 #define UUID "[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}"
 
@@ -66,9 +78,19 @@ static const struct {
     bool has_time; /* leap seconds come beside the pattern, behind `before` */
     const char *before;
 } formats[QN_FRONT_N_FORMATS] = {
-    {"date", DATE, false, ""},   {"time", TIME, true, ""},  {"date-time", DATE "[Tt]" TIME, true, DATE "[Tt]"},
-    {"email", EMAIL, false, ""}, {"uuid", UUID, false, ""}, {"ipv4", IPV4, false, ""},
-    {"ipv6", IPV6, false, ""},   {"uri", URI, false, ""},   {"hostname", HOSTNAME, false, ""},
+    {"date", DATE, false, ""},
+    {"time", TIME, true, ""},
+    {"date-time", DATE "[Tt]" TIME, true, DATE "[Tt]"},
+    {"email", EMAIL, false, ""},
+    {"uuid", UUID, false, ""},
+    {"ipv4", IPV4, false, ""},
+    {"ipv6", IPV6, false, ""},
+    {"uri", URI, false, ""},
+    {"hostname", HOSTNAME, false, ""},
+    {"uri-reference", URI_REFERENCE, false, ""},
+    {"json-pointer", POINTER, false, ""},
+    {"duration", DURATION, false, ""},
+    {"password", "[^]*", false, ""}, /* says how to show it */
 };
 
 int qn_front_format_index(qn_str name)

@@ -51,7 +51,7 @@ qn_status qn_front_match(const qn_gx_builder *b, qn_gx x, qn_str text, bool *mat
 
 /* A text of that format. QN_ENOTFOUND: none is known by that name. */
 qn_status qn_front_format(qn_gx_builder *b, qn_str name, bool as_json, qn_gx *out, qn_error *err);
-#define QN_FRONT_N_FORMATS 9
+#define QN_FRONT_N_FORMATS 13
 /* Its number below QN_FRONT_N_FORMATS; -1: unknown. */
 int qn_front_format_index(qn_str name);
 

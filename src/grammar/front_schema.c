@@ -1,6 +1,10 @@
 /* JSON schema to expressions: the memory of one translation, the rules that are still to be built, and the types of
  * values that each rule allows.
  *
+ * What is ignored, as the standard has it: keywords that nobody knows, annotations (title, default, contentEncoding and
+ * their like), and keywords of a type that a value does not have. What is known and not enforced is refused, a format
+ * of another name too.
+ *
  * Rules are built one after the other from a queue, never inside each other, so that the depth of a schema costs no
  * stack and a schema that refers to itself ends.
  * SPDX-License-Identifier: MIT */
@@ -12,6 +16,7 @@
 #define MAX_STEPS 1000000u /* about a quarter of a second */
 #define MAX_BLANKS 64u
 #define BLOCK_BYTES 65536u
+#define MAX_PATH 120 /* bytes of a path in an error, which has 255 */
 #define MAX_ARENA (256u << 20)
 
 struct qn_schema_arena {
@@ -105,8 +110,9 @@ qn_status qn_sx_fail(qn_sx *s, qn_status code, const qn_json *schema, const char
     qn_buf path;
     qn_buf_init(&path, s->b->budget, "grammar", 4096);
     find_path(s->root, schema, &path);
-    qn_status status = qn_fail(s->err, code, "schema, at #%.*s%s%s: %s", (int)path.len, path.len != 0 ? path.data : "",
-                               keyword[0] != '\0' ? "/" : "", keyword, what);
+    size_t cut = path.len > MAX_PATH ? path.len - MAX_PATH : 0; /* the end of a path says more than its beginning */
+    qn_status status = qn_fail(s->err, code, "schema, at #%s%.*s%s%s: %s", cut != 0 ? ".." : "", (int)(path.len - cut),
+                               path.len != 0 ? path.data + cut : "", keyword[0] != '\0' ? "/" : "", keyword, what);
     qn_buf_free(&path);
     return status;
 }

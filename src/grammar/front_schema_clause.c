@@ -301,6 +301,25 @@ static bool is_true(const qn_json *v)
     return qn_json_kind_of(v) == QN_JSON_BOOL && qn_json_as_bool(v);
 }
 
+/* None of the list holds, or two of it do. */
+static qn_status fail_one_of(expansion *x, const todo *t, const qn_json *list)
+{
+    const todo *head = t->next;
+    for (size_t i = 0; i < qn_json_count(list); i++) {
+        ADD(head, FAILS, qn_json_at(list, i), NULL, t);
+    }
+    QN_TRY(expand(x, head));
+    for (size_t i = 0; i < qn_json_count(list); i++) {
+        for (size_t k = 0; k < i; k++) {
+            head = t->next;
+            ADD(head, HOLDS, qn_json_at(list, i), NULL, t);
+            ADD(head, HOLDS, qn_json_at(list, k), NULL, t);
+            QN_TRY(expand(x, head));
+        }
+    }
+    return QN_OK;
+}
+
 /* One way for a schema to fail: its i-th keyword does. */
 static qn_status fail_keyword(expansion *x, const todo *t, size_t i)
 {
@@ -333,6 +352,8 @@ static qn_status fail_keyword(expansion *x, const todo *t, size_t i)
             ADD(head, FAILS, qn_json_at(v, n), NULL, t);
         }
         return expand(x, head);
+    case QN_SK_ONE_OF:
+        return fail_one_of(x, t, v);
     case QN_SK_IF:
         return expand_if(x, t, true);
     case QN_SK_PROPERTIES:

@@ -56,6 +56,10 @@ static void formats(void **state)
     CHECK("{\"format\":\"uri\"}", "+\"https://a.b/c?d#e\"", "+\"mailto:x@y\"", "-\"/a\"", "-\"http://a b\"");
     CHECK("{\"format\":\"hostname\"}", "+\"a-b.c\"", "+\"x\"", "+\"xn\"", "+\"xa--b\"", "-\"xn--a\"", "-\"a-\"",
           "-\"-a\"", "-\"a..b\"", "+\"xn-a\"");
+    CHECK("{\"format\":\"duration\"}", "+\"P1Y2M3DT4H5M6S\"", "+\"P2W\"", "+\"PT1M\"", "-\"P\"", "-\"PT\"",
+          "-\"P1D2H\"", "-\"P1Y2D\"");
+    CHECK("{\"format\":\"json-pointer\"}", "+\"\"", "+\"/a~1b/0\"", "-\"a\"", "-\"/~2\"");
+    CHECK("{\"format\":\"uri-reference\"}", "+\"/a?b\"", "+\"\"", "+\"a/b:c\"", "+\"http://x/\"", "-\"a b\"", "-\":\"");
     REFUSES("{\"format\":\"iri\"}", "#/format");
 }
 
