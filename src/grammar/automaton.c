@@ -146,7 +146,7 @@ static qn_rx make_alt(compiler *c, const qn_gx *kids, uint32_t n, const qn_rx *m
     for (uint32_t i = 0; i < n; i++) {
         qn_vec_add(c->budget, &c->rx->status, &all, &made[kids[i]], QN_RX_MAX_NODES, sizeof(qn_rx));
     }
-    qn_rx x = qn_rx_alt(c->rx, all.items, all.n);
+    qn_rx x = qn_rx_words(c->rx, all.items, all.n);
     qn_free(all.items);
     return x;
 }
@@ -257,87 +257,6 @@ static qn_status make_all(compiler *c, uint32_t i, int way)
     return c->rx->status;
 }
 
-/* ---- AND and NOT ---- */
-
-typedef struct operands { /* of an AND and those in it */
-    qn_rx_vec all;        /* expressions */
-    qn_rx round;          /* of the repetitions that set the bounds */
-    uint32_t min, max;
-    qn_rx guard;          /* all the others */
-    bool is_counted;
-} operands;
-
-/* The expression behind rules that are nothing but another name. */
-static uint32_t behind_names(const compiler *c, uint32_t i)
-{
-    for (int n = 0; n < 16 && c->b->nodes[i].kind == QN_GX_RULE && c->b->rules[c->b->nodes[i].rule].is_defined; n++) {
-        i = c->b->rules[c->b->nodes[i].rule].body;
-    }
-    return i;
-}
-
-static bool list_operands(compiler *c, uint32_t i, operands *o, int depth)
-{
-    i = behind_names(c, i);
-    const qn_gx_node *n = &c->b->nodes[i];
-    if (n->kind == QN_GX_AND && depth < QN_GX_MAX_DEPTH) {
-        uint32_t x = c->b->children[n->first], y = c->b->children[n->first + 1];
-        return list_operands(c, x, o, depth + 1) && list_operands(c, y, o, depth + 1);
-    }
-    return qn_vec_add(c->budget, &c->rx->status, &o->all, &i, QN_GX_MAX_NODES, sizeof(i));
-}
-
-/* The round of an operand that is a repetition whose rounds can be counted; NEVER: it is no such. */
-static qn_rx round_of(compiler *c, uint32_t i)
-{
-    const qn_gx_node *n = &c->b->nodes[i];
-    qn_rx round = n->kind == QN_GX_REPEAT ? c->made[1][c->b->children[n->first]] : QN_RX_NEVER;
-    return round != QN_RX_NEVER && qn_rx_loop_of(c->rx, round) != QN_RX_NEVER ? round : QN_RX_NEVER;
-}
-
-/* Parts the operands into repetitions of one kind of round, that of the tightest bound, and a guard. */
-static void part_operands(compiler *c, operands *o)
-{
-    const uint32_t *all = o->all.items;
-    o->max = QN_GX_NO_MAX;
-    o->guard = qn_rx_not(c->rx, QN_RX_NEVER);
-    uint32_t tightest = QN_GX_NO_MAX;
-    for (uint32_t k = 0; k < o->all.n && c->rx->status == QN_OK; k++) {
-        qn_rx round = round_of(c, all[k]);
-        if (round != QN_RX_NEVER && (!o->is_counted || c->b->nodes[all[k]].max < tightest)) {
-            o->is_counted = true;
-            o->round = round;
-            tightest = c->b->nodes[all[k]].max;
-        }
-    }
-    for (uint32_t k = 0; k < o->all.n && c->rx->status == QN_OK; k++) {
-        const qn_gx_node *n = &c->b->nodes[all[k]];
-        if (o->is_counted && round_of(c, all[k]) == o->round) {
-            o->min = n->min > o->min ? n->min : o->min;
-            o->max = n->max < o->max ? n->max : o->max;
-        } else {
-            o->guard = qn_rx_and(c->rx, o->guard, c->made[1][all[k]]);
-        }
-    }
-}
-
-/* An AND or NOT whose parts are made without calls. Where a length is among them it stays a counter. */
-static qn_rx make_automaton(compiler *c, uint32_t i)
-{
-    operands o = {0};
-    qn_rx made = QN_RX_NEVER;
-    if (c->b->nodes[i].kind == QN_GX_AND && list_operands(c, i, &o, 0)) {
-        part_operands(c, &o);
-    }
-    if (c->rx->status == QN_OK) {
-        made = !o.is_counted ? qn_rx_determinise(c->rx, c->made[1][i])
-               : o.min > o.max ? QN_RX_NEVER
-                               : qn_rx_guarded(c->rx, o.guard, o.round, o.min, o.max);
-    }
-    qn_free(o.all.items);
-    return made;
-}
-
 /* Finds the AND and NOT that are used and not part of another such, and makes them. */
 static qn_status make_automata(compiler *c)
 {
@@ -366,7 +285,7 @@ static qn_status make_automata(compiler *c)
         }
         if (n->kind == QN_GX_AND || n->kind == QN_GX_NOT) {
             status = make_all(c, i, 1);
-            c->made[0][i] = status == QN_OK ? make_automaton(c, i) : QN_RX_NEVER;
+            c->made[0][i] = status == QN_OK ? qn_make_automaton(c->b, c->rx, c->made[1], i) : QN_RX_NEVER;
             c->marks[0][i] = DONE;
             c->has_known[i] = true;
         }

@@ -24,6 +24,9 @@ static inline const qn_gx *qn_gx_parts(const qn_gx_builder *b, const qn_gx_node 
 qn_status qn_automaton_open(const qn_gx_builder *b, qn_budget *budget, qn_automaton *out, qn_error *err);
 void qn_automaton_close(qn_automaton *a);
 
+/* automaton_and.c: an AND or NOT, as states that are all made. made: the nodes of the expressions in it, without calls. */
+qn_rx qn_make_automaton(const qn_gx_builder *b, qn_rx_pool *rx, const qn_rx *made, uint32_t i);
+
 /* automaton_check.c: for each rule of b, the bytes of its shortest text (UINT32_MAX: it matches nothing); known[i] is
  * the node of an expression i that was made already, NEVER when it was not and has_known[i] is unset. */
 qn_status qn_rules_measure(const qn_gx_builder *b, const qn_rx_pool *rx, const bool *has_known, const qn_rx *known,

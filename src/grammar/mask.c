@@ -191,71 +191,6 @@ static uint32_t walk_on(qn_engine *e, uint32_t result, uint32_t config)
     return keep(e, &facts, slot) == NULL ? UINT32_MAX : e->results.n - 1;
 }
 
-static bool may_share(qn_engine *e, const qn_slice *s, uint32_t behind)
-{
-    uint64_t first[4];
-    qn_config_first(e, behind, first);
-    for (unsigned c = 0; c < 256; c++) {
-        if (s->has_byte[c] && (first[c / 64] >> (c % 64) & 1) != 0) {
-            return true;
-        }
-    }
-    return false;
-}
-
-/* Tokens of a slice that are too long for its levels, up to `most` characters. */
-static void add_long(qn_engine *e, const qn_slice *s, uint32_t most)
-{
-    for (uint32_t i = 0; i < s->n_long && s->long_chars[i] <= most; i++) {
-        qn_vec_add(e->budget, &e->status, &e->ids, &s->long_ids[i], UINT32_MAX / 8, sizeof(uint32_t));
-    }
-}
-
-static void add_id(qn_engine *e, uint32_t id)
-{
-    qn_vec_add(e->budget, &e->status, &e->ids, &id, UINT32_MAX / 8, sizeof(id));
-}
-
-/* Node i of the slice's rest comes after n_rounds of the loop: what follows the loop may take it. */
-static void try_behind(qn_engine *e, qn_frame f, const qn_slice *s, uint32_t i, uint32_t n_rounds, uint32_t behind)
-{
-    if (n_rounds >= f.lo && n_rounds <= f.hi && n_rounds != 0 && e->status == QN_OK) {
-        qn_walk_behind(e, &s->rest, i, behind);
-    }
-}
-
-/* The tokens outside the slice, by the loop's table: those within the loop, then those that go on behind it. */
-static void walk_table(qn_engine *e, qn_frame f, const qn_slice *s, uint32_t behind)
-{
-    const qn_loop_table *table = qn_loop_table_of(e, f.state, s);
-    if (table == NULL) {
-        return;
-    }
-    for (uint32_t i = 0; i < table->n_within; i++) {
-        if (table->places[i].n_rounds <= f.hi) {
-            add_id(e, table->places[i].node);
-        }
-    }
-    for (uint32_t i = 0; i < s->n_parts && !s->has_odd; i++) {
-        if (s->parts[i].n_chars <= f.hi) {
-            add_id(e, s->parts[i].i);
-        }
-    }
-    uint64_t first[4];
-    qn_config_first(e, behind, first);
-    for (unsigned c = 0; c < 256; c++) {
-        if ((first[c / 64] >> (c % 64) & 1) == 0) {
-            continue;
-        }
-        for (uint32_t i = table->first[c]; i < table->first[c + 1]; i++) {
-            try_behind(e, f, s, table->places[i].node, table->places[i].n_rounds, behind);
-        }
-        for (uint32_t i = s->first_border[c]; i < s->first_border[c + 1] && !s->has_odd; i++) {
-            try_behind(e, f, s, s->borders[i].i, s->borders[i].n_chars, behind);
-        }
-    }
-}
-
 /* frame: between two rounds of a loop. behind: what can follow the loop; is_whole: all that can. */
 static uint32_t walk_loop(qn_engine *e, uint32_t frame, uint32_t behind, bool is_whole)
 {
@@ -267,30 +202,9 @@ static uint32_t walk_loop(qn_engine *e, uint32_t frame, uint32_t behind, bool is
     if (found != 0) {
         return found - 1;
     }
-    qn_frame f = *qn_frame_at(e, frame);
-    bool is_open = f.hi == QN_GX_NO_MAX;
-    qn_loop_slice_found known = is_whole ? qn_loop_slice(e, f.state) : (qn_loop_slice_found){1, 0};
-    uint32_t slice = known.found < 2 ? 0 : known.found - 1;
-    const qn_slice *s = slice == 0 ? NULL : &e->vocab->slices[slice - 1];
-    if (known.spare != 0 && (known.spare == UINT32_MAX || f.hi < e->vocab->max_len + known.spare)) {
-        slice = 0; /* not every token of it may lead to an end */
-    }
-    bool shares = slice != 0 && may_share(e, s, behind);
-    if (shares && !is_open) {
-        slice = 0; /* a token of the slice may begin within the loop and end behind it */
-    }
-    qn_result facts = {.kind = QN_WALK_LOOP, .a = frame, .b = is_whole, .i_trie = slice, .slice = slice};
     qn_walk_begin(e);
-    if (slice != 0 && !is_open) {
-        facts.level = f.hi < QN_SLICE_LEVELS ? f.hi : QN_SLICE_LEVELS;
-        add_long(e, s, f.hi);
-    }
-    const qn_trie *t = qn_result_trie(e->vocab, slice);
-    if (slice != 0 && !shares && !qn_rx_loops(&e->rx)[qn_rx_at(&e->rx, f.state)->a].is_guarded) {
-        walk_table(e, f, s, behind);
-    } else {
-        qn_walk_loop(e, t, 0, t->n, frame);
-    }
+    qn_result facts = {.kind = QN_WALK_LOOP, .a = frame, .b = is_whole};
+    qn_walk_between(e, *qn_frame_at(e, frame), frame, behind, &facts);
     return keep(e, &facts, slot) == NULL ? UINT32_MAX : e->results.n - 1;
 }
 

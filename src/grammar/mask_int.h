@@ -37,6 +37,10 @@ void qn_walk_root(qn_engine *e, const qn_trie *t, uint32_t config);
 void qn_walk_behind(qn_engine *e, const qn_trie *t, uint32_t i, uint32_t behind);
 void qn_walk_loop(qn_engine *e, const qn_trie *t, uint32_t begin, uint32_t end, uint32_t frame);
 
+/* mask_table.c: all tokens from frame f (whose number is `frame`) between two rounds of a loop, which `behind` follows;
+ * sets facts' slice, level and tree. facts->b: behind is all that can follow. */
+void qn_walk_between(qn_engine *e, qn_frame f, uint32_t frame, uint32_t behind, qn_result *facts);
+
 /* mask_loop.c: for a state between two rounds, the largest slice whose characters all are rounds from there on, and from
  * the states that they lead to. */
 qn_loop_slice_found qn_loop_slice(qn_engine *e, uint32_t state);

@@ -164,6 +164,9 @@ void qn_rx_set_head(qn_rx_pool *p, qn_rx x, const qn_rx_run *runs, uint32_t n);
 qn_rx qn_rx_class(qn_rx_pool *p, const qn_gx_range *ranges, uint32_t n);
 qn_rx qn_rx_any_char(qn_rx_pool *p);
 
+/* regular_words.c: the same as qn_rx_alt(); literals among many share their beginnings. */
+qn_rx qn_rx_words(qn_rx_pool *p, const qn_rx *kids, uint32_t n);
+
 /* regular_head.c: the head of x; all zero after a failure. Indexes stay valid, pointers do not. */
 qn_rx_head qn_rx_head_of(qn_rx_pool *p, qn_rx x);
 /* What remains of x behind a symbol; NEVER: it cannot come. */
