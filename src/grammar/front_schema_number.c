@@ -69,12 +69,7 @@ static qn_status add_bound(number *x, const qn_json *schema, const char *keyword
 
 static int64_t common_divisor(int64_t a, int64_t b)
 {
-    while (b != 0) {
-        int64_t rest = a % b;
-        a = b;
-        b = rest;
-    }
-    return a;
+    return b == 0 ? a : common_divisor(b, a % b);
 }
 
 static qn_status add_divisor(number *x, const qn_json *schema, const qn_json *v)

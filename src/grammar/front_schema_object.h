@@ -1,5 +1,5 @@
-/* An object of a schema while its expression is being put together. Private to src/grammar/front_schema_object.c and
- * front_schema_members.c.
+/* An object of a schema while its expression is being put together. Private to src/grammar/front_schema_object.c,
+ * front_schema_names.c and front_schema_members.c.
  * SPDX-License-Identifier: MIT */
 #ifndef QN_GRAMMAR_FRONT_SCHEMA_OBJECT_H
 #define QN_GRAMMAR_FRONT_SCHEMA_OBJECT_H
@@ -32,6 +32,20 @@ typedef struct qn_schema_object {
     qn_schema_item *items;
     size_t n_items, cap_items;
 } qn_schema_object;
+
+/* One more schema for the value of a member; *fits becomes false when it lets nothing through. */
+qn_status qn_schema_add_item(qn_schema_object *o, const qn_json *schema, bool is_negated, bool *fits);
+/* Collects what all literals say of the value of a member; name NULL: one that is not declared, and fits those
+ * patterns. */
+qn_status qn_schema_member_items(qn_schema_object *o, const qn_str *name, unsigned bits, bool *fits);
+qn_gx qn_schema_key_value(qn_schema_object *o, qn_gx key, qn_gx value);
+
+/* ---- front_schema_names.c ---- */
+
+/* Sets o->free and o->has_free. */
+qn_status qn_schema_free_members(qn_schema_object *o);
+
+/* ---- front_schema_members.c ---- */
 
 /* Members without counts; *may_be_empty: nothing must be there. */
 qn_gx qn_schema_members(qn_schema_object *o, bool *may_be_empty);
