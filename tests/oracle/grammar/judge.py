@@ -2,6 +2,7 @@
 
 SPDX-License-Identifier: MIT
 """
+
 import decimal
 import json
 
@@ -16,7 +17,7 @@ def ecma(pattern):
     """The pattern for the regex module: \\d, \\w, \\s and \\cX spelled out."""
     out, i, in_class = "", 0, False
     while i < len(pattern):
-        two = pattern[i:i + 2]
+        two = pattern[i : i + 2]
         members = CLASSES.get(two[1:].lower()) if two[0] == "\\" else None
         if members and not (in_class and two[1].isupper()):
             out += members if in_class else f"[{'^' if two[1].isupper() else ''}{members}]"
@@ -48,13 +49,17 @@ def _pattern_properties(validator, patterns, instance, schema):
 
 def _additional(validator, additional, instance, schema):
     for name in list(instance) if isinstance(instance, dict) else []:
-        known = name in schema.get("properties", {}) or any(ecma(p).search(name) for p in schema.get("patternProperties", {}))
+        known = name in schema.get("properties", {}) or any(
+            ecma(p).search(name) for p in schema.get("patternProperties", {})
+        )
         if not known:
             yield from validator.descend(instance[name], additional, path=name)
 
 
 def _integer(checker, value):
-    return not isinstance(value, bool) and (isinstance(value, int) or (isinstance(value, decimal.Decimal) and value == value.to_integral_value()))
+    return not isinstance(value, bool) and (
+        isinstance(value, int) or (isinstance(value, decimal.Decimal) and value == value.to_integral_value())
+    )
 
 
 def _number(checker, value):
@@ -67,16 +72,26 @@ def _formats(base):
     checker.checkers = dict(base.FORMAT_CHECKER.checkers)
     for name in ("time", "date-time"):
         check, raises = checker.checkers[name]
-        checker.checkers[name] = (lambda v, check=check: check(v.replace(":60", ":59", 1) if isinstance(v, str) else v), raises)
+        checker.checkers[name] = (
+            lambda v, check=check: check(v.replace(":60", ":59", 1) if isinstance(v, str) else v),
+            raises,
+        )
     return checker
 
 
 def validator(schema):
     """For a schema that names draft 7, or 2020-12. Formats are enforced."""
-    base = jsonschema.Draft7Validator if "draft-07" in str(isinstance(schema, dict) and schema.get("$schema")) else jsonschema.Draft202012Validator
+    base = (
+        jsonschema.Draft7Validator
+        if "draft-07" in str(isinstance(schema, dict) and schema.get("$schema"))
+        else jsonschema.Draft202012Validator
+    )
     checker = base.TYPE_CHECKER.redefine_many({"integer": _integer, "number": _number})
-    ours = jsonschema.validators.extend(base, {"pattern": _pattern, "patternProperties": _pattern_properties, "additionalProperties": _additional},
-                                        type_checker=checker)
+    ours = jsonschema.validators.extend(
+        base,
+        {"pattern": _pattern, "patternProperties": _pattern_properties, "additionalProperties": _additional},
+        type_checker=checker,
+    )
     return ours(read(json.dumps(schema)), format_checker=_formats(base))
 
 
@@ -92,4 +107,3 @@ def fault(schema_validator, text):
     except ValueError as e:
         return f"not JSON: {e}"
     return None if error is None else error.message
-

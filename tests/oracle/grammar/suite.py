@@ -2,6 +2,7 @@
 
 SPDX-License-Identifier: MIT
 """
+
 import json
 import os
 import pathlib
@@ -13,10 +14,14 @@ SUITE = SHARED / "data/jsonschema"
 TOOL = pathlib.Path(os.environ.get("QUERN_ORACLE_BIN", "")) / "schema_tool"
 DRAFT7 = "http://json-schema.org/draft-07/schema#"
 
-LISTED = set("""type enum const properties required additionalProperties patternProperties minProperties maxProperties items
-additionalItems prefixItems minItems maxItems uniqueItems minLength maxLength pattern format minimum maximum exclusiveMinimum
-exclusiveMaximum multipleOf allOf anyOf oneOf $ref $defs definitions $anchor $id $schema $comment title description default
-examples""".split())
+LISTED = set(
+    """
+    type enum const properties required additionalProperties patternProperties minProperties
+    maxProperties items additionalItems prefixItems minItems maxItems uniqueItems minLength maxLength
+    pattern format minimum maximum exclusiveMinimum exclusiveMaximum multipleOf allOf anyOf oneOf $ref
+    $defs definitions $anchor $id $schema $comment title description default examples
+    """.split()
+)
 
 
 class Tool:
@@ -51,7 +56,9 @@ def keywords(schema):
     if isinstance(schema, dict):
         for key, value in schema.items():
             used.add(key)
-            if key in ("properties", "patternProperties", "$defs", "definitions", "dependentSchemas") and isinstance(value, dict):
+            if key in ("properties", "patternProperties", "$defs", "definitions", "dependentSchemas") and isinstance(
+                value, dict
+            ):
                 for sub in value.values():
                     used |= keywords(sub)
             elif key not in ("enum", "const", "default", "examples"):
@@ -82,7 +89,9 @@ def _resolve(root, schema):
     homes = [n for n, b in _walk(root) if b.partition("#")[0] == uri and (n is root or "$id" in n)]
     for home in homes:
         if fragment and not fragment.startswith("/"):
-            return next((n for n, b in _walk(home) if n.get("$anchor") == fragment or n.get("$id") == "#" + fragment), None)
+            return next(
+                (n for n, b in _walk(home) if n.get("$anchor") == fragment or n.get("$id") == "#" + fragment), None
+            )
         try:
             for step in fragment.split("/")[1:]:
                 step = step.replace("~1", "/").replace("~0", "~")
@@ -115,12 +124,14 @@ def in_order(root, schemas, value):
     """The value with its members as a grammar of the schemas writes them."""
     parts = [p for s in schemas for p in _parts(root, s, frozenset())]
     if isinstance(value, list):
+
         def item(i):
             for p in parts:
                 first = p["items"] if isinstance(p.get("items"), list) else p.get("prefixItems", [])
                 rest = p.get("additionalItems") if isinstance(p.get("items"), list) else p.get("items")
                 yield first[i] if i < len(first) else rest
                 yield p.get("contains")
+
         return [in_order(root, list(item(i)), v) for i, v in enumerate(value)]
     if not isinstance(value, dict):
         return value
@@ -130,7 +141,12 @@ def in_order(root, schemas, value):
         for d in ("dependencies", "dependentRequired"):
             for n, more in p[d].items() if isinstance(p.get(d), dict) else []:
                 names += [n] + (more if isinstance(more, list) else [])
-    listed = [c for p in parts for c in [p.get("const")] + (p["enum"] if isinstance(p.get("enum"), list) else []) if isinstance(c, dict)]
+    listed = [
+        c
+        for p in parts
+        for c in [p.get("const")] + (p["enum"] if isinstance(p.get("enum"), list) else [])
+        if isinstance(c, dict)
+    ]
     names = [n for c in listed if c.keys() == value.keys() for n in c] + names
     ordered = list(dict.fromkeys(n for n in names if n in value)) + [n for n in value if n not in names]
 
@@ -141,6 +157,7 @@ def in_order(root, schemas, value):
             else:
                 yield p.get("additionalProperties")
             yield from p["patternProperties"].values() if isinstance(p.get("patternProperties"), dict) else []
+
     return {n: in_order(root, list(member(n)), value[n]) for n in ordered}
 
 

@@ -2,6 +2,7 @@
 
 SPDX-License-Identifier: MIT
 """
+
 import json
 import os
 import re
@@ -40,8 +41,14 @@ def test_own(tool, name):
             why = judge.fault(validator, text)
             assert why is None, f"{text}: {why}"
         if blanks == 0:
-            again = [text for made in answer["made"] for text in suite.spellings(suite.in_order(schema, [schema], json.loads(made)))]
-            again = [text for text in again if not re.search(r"\d[eE][+-]?\d|Infinity|NaN", text)]  # Python's way to write large floats
+            again = [
+                text
+                for made in answer["made"]
+                for text in suite.spellings(suite.in_order(schema, [schema], json.loads(made)))
+            ]
+            again = [
+                text for text in again if not re.search(r"\d[eE][+-]?\d|Infinity|NaN", text)
+            ]  # Python's way to write large floats
             assert tool.ask("schema", schema, again)["accepts"] == [True] * len(again), again
 
 
@@ -53,15 +60,37 @@ BOMBS = {
     "behind": {"type": "string", "pattern": "(a|b)*a(a|b){200}$"},
     "many patterns": {"type": "string", "allOf": [{"pattern": f"{chr(97 + i)}.{{20}}"} for i in range(12)]},
     "choices": {"allOf": [{"anyOf": [{"minLength": i}, {"pattern": f"a{i}"}]} for i in range(40)]},
-    "doubling": {"$ref": "#/$defs/d0", "$defs": {**{f"d{i}": {"anyOf": [{"$ref": f"#/$defs/d{i + 1}"}] * 2} for i in range(50)}, "d50": {"type": "null"}}},
-    "doubling objects": {"$ref": "#/$defs/d0", "$defs": {**{f"d{i}": {"type": "object", "properties": {"a": {"$ref": f"#/$defs/d{i + 1}"}, "b": {"$ref": f"#/$defs/d{i + 1}"}}} for i in range(60)}, "d60": {"type": "null"}}},
+    "doubling": {
+        "$ref": "#/$defs/d0",
+        "$defs": {
+            **{f"d{i}": {"anyOf": [{"$ref": f"#/$defs/d{i + 1}"}] * 2} for i in range(50)},
+            "d50": {"type": "null"},
+        },
+    },
+    "doubling objects": {
+        "$ref": "#/$defs/d0",
+        "$defs": {
+            **{
+                f"d{i}": {
+                    "type": "object",
+                    "properties": {"a": {"$ref": f"#/$defs/d{i + 1}"}, "b": {"$ref": f"#/$defs/d{i + 1}"}},
+                }
+                for i in range(60)
+            },
+            "d60": {"type": "null"},
+        },
+    },
     "nested oneOf": {"oneOf": [{"oneOf": [{"required": [f"{i}{k}"]} for k in range(8)]} for i in range(8)]},
     "wide": {"type": "object", "properties": {f"p{i}": {"type": "string"} for i in range(3000)}},
     "ref cycle": {"$ref": "#/$defs/a", "$defs": {"a": {"$ref": "#/$defs/b"}, "b": {"$ref": "#/$defs/a"}}},
     "big enum": {"enum": [f"value {i * 7919 % 20000}" for i in range(20000)]},
-    "digits": {"type": "number", "minimum": 0.1 ** 300, "maximum": 10 ** 300},
-    "items": {"type": "array", "items": {"type": "string"}, "minItems": 10 ** 9},
-    "names": {"type": "object", "propertyNames": {"pattern": "(a|b)*a(a|b){100}$"}, "additionalProperties": {"type": "string"}},
+    "digits": {"type": "number", "minimum": 0.1**300, "maximum": 10**300},
+    "items": {"type": "array", "items": {"type": "string"}, "minItems": 10**9},
+    "names": {
+        "type": "object",
+        "propertyNames": {"pattern": "(a|b)*a(a|b){100}$"},
+        "additionalProperties": {"type": "string"},
+    },
 }
 for _ in range(100):
     BOMBS["deep"] = {"type": "array", "items": BOMBS["deep"]}

@@ -8,6 +8,7 @@ Set apart, with their reasons, are the few instances where enforcing while gener
 
 SPDX-License-Identifier: MIT
 """
+
 import collections
 import os
 
@@ -50,8 +51,11 @@ def look_at(tool, draft, folder):
     refused, faults = collections.Counter(), []
     for file, description, schema, tests in suite.groups(draft, folder):
         n += 1
-        cases = [(t["valid"], text, t["description"]) for t in tests
-                 for text in suite.spellings(suite.in_order(schema, [schema], t["data"]))]
+        cases = [
+            (t["valid"], text, t["description"])
+            for t in tests
+            for text in suite.spellings(suite.in_order(schema, [schema], t["data"]))
+        ]
         answer = tool.ask("schema", schema, [text for _, text, _ in cases], generate=TEXTS, seed=n)
         where = f"{draft}/{folder or 'main'}: {file}, {description}"
         if answer["stage"] == "automaton" and answer["status"] == "QN_EFORMAT" and not any(t["valid"] for t in tests):
@@ -76,8 +80,10 @@ def look_at(tool, draft, folder):
             why = "no end came" if text is None else judge.fault(validator, text)
             if why:
                 faults.append(f"{where}: made {text!r}: {why}")
-    print(f"\n{draft}/{folder or 'main'}: {n_supported} of {n} schemas supported, {n_made} texts made; refused: "
-          + ", ".join(f"{k} {c}" for k, c in refused.most_common()))
+    print(
+        f"\n{draft}/{folder or 'main'}: {n_supported} of {n} schemas supported, {n_made} texts made; refused: "
+        + ", ".join(f"{k} {c}" for k, c in refused.most_common())
+    )
     return n, n_supported, faults
 
 
@@ -95,7 +101,13 @@ def test_suite(tool, draft, folder):
 @pytest.mark.parametrize("draft", DRAFTS)
 def test_listed_keywords(tool, draft):
     """Schemas of listed keywords alone are refused only for what those keywords say that no list has."""
-    allowed = ("leads out of the document", "this format is not enforced", "only whole numbers and 0.1", "uniqueItems", "this dialect is not known")
+    allowed = (
+        "leads out of the document",
+        "this format is not enforced",
+        "only whole numbers and 0.1",
+        "uniqueItems",
+        "this dialect is not known",
+    )
     found = []
     for file, description, schema, tests in suite.groups(draft):
         if suite.keywords(schema) - suite.LISTED:
