@@ -328,7 +328,8 @@ const char *qn_chat_describe(const qn_chat *c);
  * other. bos_token and eos_token are the model's unless it holds them. In "tool_calls", "arguments" that are a string
  * of JSON become what they spell, unless the template wants text there. What a template fails on as it was given is
  * tried once more with arguments as text, if it wants that, and with "" for a "content" that is null or absent.
- * QN_EFORMAT: not such JSON (line and column), or the template's own error (its line and message). */
+ * QN_EFORMAT: not such JSON (line and column), or the template's own error (its line and message), which begins with
+ * "chat template: ". */
 qn_status qn_chat_render(const qn_chat *c, const char *json, size_t n_bytes, qn_prompt **out, qn_error *err);
 void qn_prompt_close(qn_prompt *p);
 
@@ -336,8 +337,8 @@ void qn_prompt_close(qn_prompt *p);
 const char *qn_prompt_text(const qn_prompt *p, size_t *n_bytes);
 
 /* Ids as for qn_tokenize(). Special tokens that the template spells are those tokens; in what came from the
- * conversation they are text, unless flags has QN_TEXT_PARSE_SPECIAL. With QN_TEXT_ADD_SPECIAL there is exactly one BOS
- * (if the model wants one), whether the template prints it or not. */
+ * conversation they are text, unless flags has QN_TEXT_PARSE_SPECIAL. With QN_TEXT_ADD_SPECIAL, and if the model wants a
+ * BOS, one is put in front unless the template's text begins with it; those that the template prints all stay. */
 qn_status qn_prompt_tokenize(const qn_prompt *p, const qn_model *m, unsigned flags, int32_t *ids, size_t cap,
                              size_t *n_ids, qn_error *err);
 

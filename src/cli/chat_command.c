@@ -17,6 +17,11 @@ static qn_command fail(const qn_error *err)
     return QN_COMMAND_FAILED;
 }
 
+static const char *messages(const qn_talk *t)
+{
+    return t->transcript.n == 1 ? "message" : "messages";
+}
+
 static qn_command reset(qn_talk *t, const qn_chat_stats *stats, const char *argument)
 {
     (void)stats, (void)argument;
@@ -32,7 +37,7 @@ static qn_command save(qn_talk *t, const qn_chat_stats *stats, const char *path)
     if (qn_transcript_save(&t->transcript, path, &err) != QN_OK) {
         return fail(&err);
     }
-    fprintf(stderr, "%zu messages saved.\n", t->transcript.n);
+    fprintf(stderr, "%zu %s saved.\n", t->transcript.n, messages(t));
     return QN_COMMAND_DONE;
 }
 
@@ -43,7 +48,7 @@ static qn_command load(qn_talk *t, const qn_chat_stats *stats, const char *path)
     if (qn_transcript_load(&t->transcript, path, &err) != QN_OK) {
         return fail(&err);
     }
-    fprintf(stderr, "%zu messages loaded; the conversation goes on from there.\n", t->transcript.n);
+    fprintf(stderr, "%zu %s loaded; the conversation goes on from there.\n", t->transcript.n, messages(t));
     return QN_COMMAND_DONE;
 }
 
@@ -62,8 +67,8 @@ static qn_command show_stats(qn_talk *t, const qn_chat_stats *stats, const char 
 {
     (void)argument;
     char memory[QN_REPORT_BYTES_TEXT];
-    fprintf(stderr, "context      %u of %u tokens, %zu messages\n", (unsigned)qn_seq_length(t->generation.seq),
-            (unsigned)t->generation.n_ctx, t->transcript.n);
+    fprintf(stderr, "context      %u of %u tokens, %zu %s\n", (unsigned)qn_seq_length(t->generation.seq),
+            (unsigned)t->generation.n_ctx, t->transcript.n, messages(t));
     fprintf(stderr, "answers      %zu, %llu tokens made, %llu read, %llu found in the context\n", stats->n_answers,
             (unsigned long long)stats->n_made, (unsigned long long)stats->n_prefill,
             (unsigned long long)stats->n_reused);

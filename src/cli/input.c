@@ -1,6 +1,8 @@
 /* Texts, model files and tokens for the verbs. SPDX-License-Identifier: MIT */
 #include "cli/input.h"
 
+#include "cli/report.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -24,8 +26,10 @@ static qn_status read_all(int fd, const char *name, qn_buf *text, qn_error *err)
         }
         qn_buf_add(text, chunk, (size_t)n);
         if (text->status != QN_OK) {
-            return qn_fail(err, text->status, "%s: %s", name,
-                           text->status == QN_EFULL ? "longer than 1 GiB" : "does not fit into memory");
+            char most[QN_REPORT_BYTES_TEXT];
+            return text->status == QN_EFULL
+                       ? qn_fail(err, QN_EFULL, "%s: longer than %s", name, qn_report_bytes(text->max, most))
+                       : qn_fail(err, text->status, "%s: does not fit into memory", name);
         }
     }
     return QN_OK;
@@ -180,7 +184,7 @@ qn_status qn_open_chat(const qn_options *o, const qn_opened *opened, qn_chat **o
     if (path != NULL && co.name != NULL) {
         return qn_fail(err, QN_EINVAL, "give --template or --template-name, not both");
     }
-    qn_buf_init(&source, NULL, QN_INPUT_OWNER, QN_INPUT_MAX_BYTES);
+    qn_buf_init(&source, NULL, QN_INPUT_OWNER, QN_INPUT_MAX_TEMPLATE);
     qn_status status = path != NULL ? qn_input_file(path, &source, &why) : QN_OK;
     if (status == QN_OK) {
         co.source = path == NULL ? NULL : source.len > 0 ? source.data : "";
@@ -197,4 +201,21 @@ qn_status qn_open_chat(const qn_options *o, const qn_opened *opened, qn_chat **o
         *err = why;
     }
     return status;
+}
+
+qn_status qn_input_render(const qn_options *o, const qn_chat *c, qn_str conversation, const char *path, qn_prompt **out,
+                          qn_error *err)
+{
+    static const char of_template[] = "chat template: "; /* as quern.h has it */
+    const char *template_path = qn_options_text(o, QN_OPTION_ID_TEMPLATE);
+    qn_error why;
+    qn_status status = qn_chat_render(c, conversation.data, conversation.len, out, &why);
+    if (status == QN_OK) {
+        return QN_OK;
+    }
+    if (strncmp(why.what, of_template, sizeof(of_template) - 1) == 0) {
+        return template_path != NULL ? qn_fail(err, status, "%s: %s", template_path, why.what)
+                                     : qn_fail(err, status, "the model's %s", why.what);
+    }
+    return path != NULL ? qn_fail(err, status, "%s: %s", path, why.what) : qn_fail(err, status, "%s", why.what);
 }

@@ -71,7 +71,7 @@ int qn_run_chat(const qn_options *o)
     qn_talk t;
     qn_buf message;
     qn_error err;
-    qn_talk_init(&t, o);
+    qn_talk_init(&t, "run", o);
     if (qn_options_flag(o, QN_OPTION_ID_JSON)) {
         t.view.out = NULL;
     }

@@ -7,9 +7,9 @@
 
 #define QN_TALK_OWNER "talk"
 
-void qn_talk_init(qn_talk *t, const qn_options *o)
+void qn_talk_init(qn_talk *t, const char *verb, const qn_options *o)
 {
-    *t = (qn_talk){.options = o};
+    *t = (qn_talk){.verb = verb, .options = o};
     qn_terminal_init(&t->out, stdout);
     qn_terminal_init(&t->notes, stderr);
     qn_transcript_init(&t->transcript);
@@ -26,7 +26,7 @@ static qn_status read_tools(qn_talk *t, const char *path, qn_error *err)
 {
     qn_buf text;
     qn_error why;
-    qn_buf_init(&text, NULL, QN_TALK_OWNER, QN_INPUT_MAX_BYTES);
+    qn_buf_init(&text, NULL, QN_TALK_OWNER, QN_INPUT_MAX_CONVERSATION);
     qn_status status = qn_input_file(path, &text, err);
     if (status == QN_OK) {
         status = qn_transcript_set_tools(&t->transcript, qn_buf_view(&text), &why);
@@ -81,20 +81,50 @@ void qn_talk_close(qn_talk *t)
     qn_tokens_free(&t->kept);
 }
 
-qn_status qn_talk_render(qn_talk *t, qn_error *err)
+static qn_status render(const qn_talk *t, qn_prompt **out, qn_error *err)
 {
     qn_buf json;
-    qn_prompt_close(t->rendered);
-    t->rendered = NULL;
     qn_buf_init(&json, NULL, QN_TALK_OWNER, QN_INPUT_MAX_BYTES);
     qn_transcript_write(&t->transcript, true, &json);
-    qn_status status = json.status;
-    if (status == QN_OK) {
-        status = qn_chat_render(t->chat, json.data, json.len, &t->rendered, err);
-    } else {
-        qn_fail(err, status, "no memory for the conversation");
-    }
+    qn_status status = json.status == QN_OK
+                           ? qn_input_render(t->options, t->chat, qn_buf_view(&json), NULL, out, err)
+                           : qn_fail(err, json.status, "no memory for the conversation");
     qn_buf_free(&json);
+    return status;
+}
+
+/* A template that shows tools makes another text without them. */
+static void look_for_tools(qn_talk *t)
+{
+    qn_buf tools = t->transcript.tools;
+    qn_prompt *without;
+    if (t->saw_tools || tools.len == 0 || qn_str_is(qn_buf_view(&tools), "[]")) {
+        return;
+    }
+    t->saw_tools = true;
+    t->transcript.tools = (qn_buf){0};
+    qn_status status = render(t, &without, NULL);
+    t->transcript.tools = tools;
+    if (status != QN_OK) {
+        return;
+    }
+    size_t n, n_without;
+    const char *text = qn_prompt_text(t->rendered, &n), *text_without = qn_prompt_text(without, &n_without);
+    if (n == n_without && memcmp(text, text_without, n) == 0) {
+        fprintf(stderr, "quern %s: warning: the chat template shows no tools: the model does not learn of them\n",
+                t->verb);
+    }
+    qn_prompt_close(without);
+}
+
+qn_status qn_talk_render(qn_talk *t, qn_error *err)
+{
+    qn_prompt_close(t->rendered);
+    t->rendered = NULL;
+    qn_status status = render(t, &t->rendered, err);
+    if (status == QN_OK) {
+        look_for_tools(t);
+    }
     size_t n_bytes = 1;
     if (status == QN_OK) {
         qn_prompt_text(t->rendered, &n_bytes);
@@ -160,5 +190,6 @@ qn_status qn_talk_answer(qn_talk *t, qn_error *err)
     QN_TRY(note_kept(t, status == QN_OK && ended == QN_OK ? err : NULL));
     QN_TRY(status);
     QN_TRY(ended);
-    return t->generation.made.n > 0 ? append_answer(t, err) : QN_OK;
+    bool has_ended = t->generation.ending == QN_ENDING_STOP; /* then nothing is an answer, too */
+    return t->generation.made.n > 0 || has_ended ? append_answer(t, err) : QN_OK;
 }

@@ -8,6 +8,7 @@
 #include "cli/transcript.h"
 
 typedef struct qn_talk {
+    const char *verb; /* for what is said on standard error */
     const qn_options *options;
     qn_opened opened;
     qn_model_info info;
@@ -22,21 +23,23 @@ typedef struct qn_talk {
     qn_tokens prompt;
     qn_tokens kept;   /* what the sequence holds */
     size_t n_reused;  /* tokens of the last prompt that it held already */
+    bool saw_tools;   /* it was looked whether the template shows tools */
     bool wrong_usage; /* the last error is about what the user typed */
 } qn_talk;
 
-void qn_talk_init(qn_talk *t, const qn_options *o);
+void qn_talk_init(qn_talk *t, const char *verb, const qn_options *o);
 /* Checks the options, loads the model and its template, and begins a transcript with --system and --tools. */
 qn_status qn_talk_load(qn_talk *t, qn_error *err);
 /* Then the session. */
 qn_status qn_talk_open(qn_talk *t, uint32_t n_ctx, int64_t n_predict, qn_error *err);
 void qn_talk_close(qn_talk *t);
 
-/* The transcript, up to where an answer begins, as text and tokens. */
+/* The transcript, up to where an answer begins, as text and tokens. Warns, once, when there are tools and the template
+ * shows none of them. */
 qn_status qn_talk_render(qn_talk *t, qn_error *err);
 
-/* Makes the answer to what was rendered; shows it as it comes, and appends it to the transcript unless nothing was
- * made. t->generation tells how it ended. QN_ERANGE: the prompt does not fit; err has both counts. */
+/* Makes the answer to what was rendered; shows it as it comes, and appends it to the transcript unless it was stopped
+ * before anything was made. t->generation tells how it ended. QN_ERANGE: the prompt does not fit; err has both counts. */
 qn_status qn_talk_answer(qn_talk *t, qn_error *err);
 
 /* The last answer as one line of JSON on standard output, with what is known about it. False: it cannot be written. */

@@ -5,12 +5,11 @@
 #include "cli/input.h"
 
 #define QN_TRANSCRIPT_OWNER "transcript"
-#define QN_TRANSCRIPT_MAX_BYTES ((size_t)64 << 20) /* of a file; what the library reads at most */
 #define QN_TRANSCRIPT_MAX_NODES ((size_t)1 << 20)
 
 static void init_buf(qn_buf *b)
 {
-    qn_buf_init(b, NULL, QN_TRANSCRIPT_OWNER, QN_TRANSCRIPT_MAX_BYTES);
+    qn_buf_init(b, NULL, QN_TRANSCRIPT_OWNER, QN_INPUT_MAX_CONVERSATION);
 }
 
 void qn_transcript_init(qn_transcript *t)

@@ -56,7 +56,8 @@ static void tell_ending(chat *c)
                 c->talk.prompt.n + g->made.n, (unsigned)g->n_ctx);
         break;
     case QN_ENDING_LENGTH:
-        fprintf(stderr, "[cut after %zu tokens, see --n-predict]\n", g->made.n);
+        fprintf(stderr, "[cut after %zu tokens, see --n-predict%s]\n", g->made.n,
+                g->made.n > 0 ? "" : "; the message is taken back");
         break;
     case QN_ENDING_INTERRUPTED:
         fputs(g->made.n > 0 ? "[stopped]\n" : "[stopped; the message is taken back]\n", stderr);
@@ -93,7 +94,7 @@ static void turn(chat *c, qn_str message)
     if (status == QN_OK) {
         status = qn_talk_answer(t, &err);
     }
-    if (t->transcript.n == n_asked && (status != QN_OK || t->generation.ending == QN_ENDING_INTERRUPTED)) {
+    if (t->transcript.n == n_asked) {
         qn_transcript_drop_last(&t->transcript);
     }
     if (status != QN_OK) {
@@ -180,7 +181,7 @@ int qn_verb_chat(const qn_options *o)
     chat c = {0};
     qn_error err;
     int code;
-    qn_talk_init(&c.talk, o);
+    qn_talk_init(&c.talk, "chat", o);
     c.json = qn_options_flag(o, QN_OPTION_ID_JSON);
     if (c.json) {
         c.talk.view.out = NULL;

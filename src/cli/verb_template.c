@@ -43,9 +43,7 @@ static qn_status render(job *j, qn_error *err)
     QN_TRY(qn_input_file(path, &j->input, err));
     QN_TRY(open_model(j, err));
     QN_TRY(usage(j, qn_open_chat(j->options, &j->opened, &j->chat, err)));
-    qn_error why;
-    qn_status status = qn_chat_render(j->chat, j->input.data, j->input.len, &j->prompt, &why);
-    return status == QN_OK ? QN_OK : qn_fail(err, status, "%s: %s", path, why.what);
+    return qn_input_render(j->options, j->chat, qn_buf_view(&j->input), path, &j->prompt, err);
 }
 
 static qn_status json_tokens(const job *j, qn_json_writer *w, qn_error *err)
@@ -105,7 +103,7 @@ int qn_verb_template(const qn_options *o)
 {
     job j = {.options = o};
     qn_error err;
-    qn_buf_init(&j.input, NULL, QN_INPUT_OWNER, QN_INPUT_MAX_BYTES);
+    qn_buf_init(&j.input, NULL, QN_INPUT_OWNER, QN_INPUT_MAX_CONVERSATION);
     qn_status status = render(&j, &err);
     if (status == QN_OK) {
         status = qn_options_flag(o, QN_OPTION_ID_JSON) ? print_json(&j, &err) : print_text(&j, &err);

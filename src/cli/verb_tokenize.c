@@ -78,7 +78,21 @@ static qn_status detokenize(job *j, const int32_t *ids, size_t n, qn_error *err)
     }
 }
 
-static void print_json(const job *j, qn_buf *out)
+/* The text of each token; uses j->text. */
+static qn_status json_pieces(job *j, qn_json_writer *w, qn_error *err)
+{
+    qn_json_key(w, "pieces");
+    qn_json_begin_array(w);
+    for (size_t i = 0; i < j->tokens.n; i++) {
+        qn_buf_clear(&j->text);
+        QN_TRY(detokenize(j, &j->tokens.ids[i], 1, err));
+        qn_json_string(w, qn_buf_view(&j->text));
+    }
+    qn_json_end_array(w);
+    return QN_OK;
+}
+
+static qn_status print_json(job *j, qn_buf *out, qn_error *err)
 {
     qn_json_writer w;
     qn_json_writer_init(&w, out);
@@ -94,7 +108,11 @@ static void print_json(const job *j, qn_buf *out)
         }
         qn_json_end_array(&w);
     }
+    if (qn_options_flag(j->options, QN_OPTION_ID_PIECES)) {
+        QN_TRY(json_pieces(j, &w, err));
+    }
     qn_json_end_object(&w);
+    return out->status == QN_OK ? QN_OK : qn_fail(err, out->status, "no memory for the output");
 }
 
 static qn_status print_pieces(job *j, qn_error *err)
@@ -114,9 +132,10 @@ static qn_status print_result(job *j, qn_error *err)
     if (qn_options_flag(j->options, QN_OPTION_ID_JSON)) {
         qn_buf out;
         qn_buf_init(&out, NULL, QN_INPUT_OWNER, QN_INPUT_MAX_BYTES);
-        print_json(j, &out);
-        qn_report_json(&out);
-        qn_status status = out.status == QN_OK ? QN_OK : qn_fail(err, out.status, "no memory for the output");
+        qn_status status = print_json(j, &out, err);
+        if (status == QN_OK) {
+            qn_report_json(&out);
+        }
         qn_buf_free(&out);
         return status;
     }

@@ -80,6 +80,21 @@ def test_quit_ends(quern, tiny_model):
     assert chat(quern, tiny_model, ["b", "/quit", "b"], *answers())[0] == "aaa\n"
 
 
+def test_a_message_without_an_answer_is_taken_back(quern, tiny_model, tmp_path):
+    path = tmp_path / "talk.json"
+    _, err = chat(quern, tiny_model, ["b", f"/save {path}"], "-n", 0)
+    assert "taken back" in err and json.loads(path.read_text()) == {"messages": []}
+    chat(quern, tiny_model, ["b", f"/save {path}"], *answers(token=2))  # EOS at once: an answer, which is empty
+    assert json.loads(path.read_text())["messages"] == [{"role": "user", "content": "b"},
+                                                         {"role": "assistant", "content": ""}]
+
+
+def test_one_message_is_no_messages(quern, tiny_model, tmp_path):
+    path = tmp_path / "one.json"
+    path.write_text('{"messages": [{"role": "user", "content": "b"}]}')
+    assert "1 message loaded" in chat(quern, tiny_model, [f"/load {path}"])[1]
+
+
 def test_slash_twice_is_a_message(quern, tiny_model, tmp_path):
     assert saved_after(quern, tiny_model, tmp_path, ["//b"])[0] == [("user", "/b"), ("assistant", "aaa")]
 
@@ -185,7 +200,9 @@ def test_run_chat_templates(quern, tiny_model, tmp_path):
     other.write_text("{{ messages[0].content }}")
     assert run_chat(quern, bare, "--template", other, *answers(), "ccc")["prompt_tokens"] == 5  # BOS, a space, 3 x c
     other.write_text("{{ raise_exception('no') }}")
-    assert_fails(quern("run", "--chat", "-m", tiny_model, "--template", other, "b"), 1, "line 1", "no")
+    assert_fails(quern("run", "--chat", "-m", tiny_model, "--template", other, "b"), 1, "other.jinja: ", "line 1", "no")
+    bad.write_bytes(gguf_file.tiny_llama(templates={"": other.read_text()}).to_bytes())
+    assert_fails(quern("run", "--chat", "-m", bad, "b"), 1, "the model's chat template: line 1")
     other.write_text("")
     assert_fails(quern("run", "--chat", "-m", tiny_model, "--template", other, "b"), 1, "template")
 
@@ -247,6 +264,9 @@ def test_tools_reach_the_template(quern, tiny_model, tmp_path):
     args = ["--template", template, *answers(), "b"]
     without, with_tools = (run_chat(quern, tiny_model, *args, *more) for more in ([], ["--tools", tools]))
     assert with_tools["prompt_tokens"] != without["prompt_tokens"]
+    assert b"warning" not in quern("run", "--chat", "-m", tiny_model, *args, "--tools", tools).stderr
+    result = quern("chat", "-m", tiny_model, *answers(), "--tools", tools, stdin=b"b\nc\n")
+    assert result.returncode == 0 and result.stderr.count(b"the chat template shows no tools") == 1
     for text, word in (("{", "line 1"), ("3", "no list"), ('{"x": 1}', "no list")):
         tools.write_text(text)
         assert_fails(quern("run", "--chat", "-m", tiny_model, *args, "--tools", tools), 1, "tools.json", word)

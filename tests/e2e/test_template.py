@@ -68,7 +68,7 @@ def test_errors_name_the_line(quern, jinja):
         assert_fails(quern("template", "--template", jinja(text), "--input", "-", stdin=stdin), 1, *words)
 
     fails("one\n{% for x in %}", "chat.jinja", "line 2")
-    fails("\n\n{{ raise_exception('roles must alternate') }}", "line 3", "roles must alternate")
+    fails("\n\n{{ raise_exception('roles must alternate') }}", "chat.jinja: ", "line 3", "roles must alternate")
     fails("{{ messages[0].content.nothing() }}", "line 1")
     good = jinja("{{ messages }}", "good.jinja")
     for text, words in (("[]", ["object"]), ("{\n \"messages\": [}", ["line 2"]), ('{"messages": 3}', ["messages"]),
@@ -76,6 +76,12 @@ def test_errors_name_the_line(quern, jinja):
         assert_fails(quern("template", "--template", good, "--input", "-", stdin=text.encode()), 1, *words)
     assert_fails(quern("template", "--template", good, "--input", "/nonexistent/c.json"), 1, "/nonexistent/c.json")
     assert_fails(quern("template", "--template", "/nonexistent/t", "--input", "-", stdin=stdin), 1, "/nonexistent/t")
+
+
+def test_files_without_an_end(quern, jinja):
+    args = ["template", "--template", jinja("x")]
+    assert_fails(quern(*args, "--input", "/dev/zero"), 1, "/dev/zero", "longer than 64.0 MiB")
+    assert_fails(quern("template", "--template", "/dev/zero", "--input", "-", stdin=b"{}"), 1, "longer than 1.0 MiB")
 
 
 def test_usage(quern, jinja):
@@ -124,6 +130,13 @@ def test_special_tokens_of_users_are_text(quern, tiny_model):
 @pytest.mark.parametrize("template", ["{{ bos_token }}{{ messages[0].content }}", "<s>{{ messages[0].content }}",
                                       "{{ messages[0].content }}"])
 @pytest.mark.parametrize("content", ["a", "<s>a"])
-def test_exactly_one_bos(quern, jinja, tiny_model, template, content):
+def test_bos_comes_first_once(quern, jinja, tiny_model, template, content):
     ids = tokens(quern, tiny_model, {"messages": [{"role": "user", "content": content}]}, "--template", jinja(template))
     assert ids[0] == 1 and ids.count(1) == 1 and ids[-1] != 2
+
+
+def test_what_a_template_prints_stays(quern, jinja, tiny_model):
+    ids = tokens(quern, tiny_model, {"messages": []}, "--template", jinja("<s><s>"))
+    assert ids == [1, 1]
+    ids = tokens(quern, tiny_model, {"messages": []}, "--template", jinja("{{ ' ' }}<s>"))
+    assert ids[0] == 1 and ids[-1] == 1 and ids.count(1) == 2

@@ -33,6 +33,15 @@ def test_json(quern, tiny_model):
     assert json.loads(back.stdout) == {"text": "ab c"}
 
 
+def test_json_with_pieces(quern, tiny_model):
+    args = ["tokenize", "-m", tiny_model, "--json", "--pieces"]
+    out = json.loads(quern(*args, "--no-special", "-p", "a\n").stdout)
+    assert list(out) == ["tokens", "pieces"]
+    assert len(out["pieces"]) == len(out["tokens"]) and "".join(out["pieces"]) == "a\n"
+    back = json.loads(quern(*args, "--no-special", "--ids", " ".join(map(str, out["tokens"]))).stdout)
+    assert back == {"text": "a\n", "pieces": out["pieces"]}
+
+
 def test_pieces_are_escaped(quern, tiny_model):
     result = quern("tokenize", "-m", tiny_model, "--pieces", "--no-special", "-p", "a\n\x1b")
     assert result.returncode == 0 and b"\x1b" not in result.stdout
