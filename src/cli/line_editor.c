@@ -32,6 +32,8 @@ bool qn_line_wait(void (*changed)(void *ctx, bool resumed), void *ctx)
 #include <langinfo.h>
 #include <locale.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <wchar.h>
 
 #define QN_LINE_HISTORY 1000 /* lines that the arrow keys reach */
 #define QN_LINE_PROMPT 64    /* bytes of a prompt */
@@ -41,6 +43,7 @@ struct qn_line_editor {
     History *history;
     char prompt[QN_LINE_PROMPT];
     bool bold, was_interrupted;
+    bool marks_pastes; /* the terminal is told to put marks around what is pasted */
 };
 
 static char *show_prompt(EditLine *editor)
@@ -50,12 +53,23 @@ static char *show_prompt(EditLine *editor)
     return e->prompt;
 }
 
+static void mark_pastes(const qn_line_editor *e, bool on)
+{
+    if (e->marks_pastes) {
+        fputs(on ? "\x1b[?2004h" : "\x1b[?2004l", stdout);
+        fflush(stdout);
+    }
+}
+
 static void follow(void *ctx, bool resumed)
 {
+    qn_line_editor *e;
+    el_get(ctx, EL_CLIENTDATA, &e);
     el_resize(ctx);
     if (resumed) { /* whoever had the terminal meanwhile has left it in another state */
         el_set(ctx, EL_PREP_TERM, 0);
         el_set(ctx, EL_PREP_TERM, 1);
+        mark_pastes(e, true);
         el_set(ctx, EL_REFRESH);
     }
 }
@@ -90,6 +104,74 @@ static int read_character(EditLine *editor, wchar_t *out)
     }
 }
 
+/* ---- what is pasted ------------------------------------------------------------------------------- */
+
+#define QN_PASTE_CHUNK 256 /* characters handed to libedit at once */
+
+typedef struct paste {
+    EditLine *editor;
+    wchar_t chunk[QN_PASTE_CHUNK + 1];
+    size_t n, n_all;
+    size_t n_newlines; /* held back: those at the end are no part of the message */
+    bool is_full;
+} paste;
+
+static void flush_paste(paste *p)
+{
+    p->chunk[p->n] = L'\0';
+    p->is_full |= p->n > 0 && el_winsertstr(p->editor, p->chunk) != 0;
+    p->n = 0;
+}
+
+static void put(paste *p, wchar_t c)
+{
+    if (p->n == QN_PASTE_CHUNK) {
+        flush_paste(p);
+    }
+    p->is_full |= p->n_all == QN_LINE_MAX_BYTES / 4;
+    if (!p->is_full && c != L'\0') {
+        p->chunk[p->n++] = c;
+        p->n_all++;
+    }
+}
+
+static void put_character(paste *p, wchar_t c)
+{
+    if (c == L'\n') {
+        p->n_newlines++;
+        return;
+    }
+    for (; p->n_newlines > 0; p->n_newlines--) {
+        put(p, L'\n');
+    }
+    put(p, c);
+}
+
+/* Behind the mark that begins a paste: takes all up to the one that ends it into the line, newlines too. */
+static unsigned char take_paste(EditLine *editor, wint_t key)
+{
+    static const wchar_t end[] = L"\x1b[201~";
+    paste p = {.editor = editor};
+    wchar_t c;
+    size_t n_end = 0; /* characters of the end that were seen */
+    (void)key;
+    while (end[n_end] != L'\0' && el_wgetc(editor, &c) == 1) {
+        if (c == end[n_end]) {
+            n_end++;
+            continue;
+        }
+        for (size_t i = 0; i < n_end; i++) {
+            put_character(&p, end[i]);
+        }
+        n_end = c == end[0];
+        if (n_end == 0) {
+            put_character(&p, c == L'\r' ? L'\n' : c); /* terminals send CR for a newline */
+        }
+    }
+    flush_paste(&p);
+    return p.is_full ? CC_REFRESH_BEEP : CC_REFRESH;
+}
+
 /* Wide characters need a UTF-8 locale; numbers keep the one of C. */
 static void choose_locale(void)
 {
@@ -117,6 +199,10 @@ static qn_status set_up(qn_line_editor *e, qn_error *err)
     el_set(e->editor, EL_GETCFN, read_character);
     el_set(e->editor, EL_SIGNAL, 0);
     el_set(e->editor, EL_BIND, "^R", "em-inc-search-prev", NULL);
+    const char *kind = getenv("TERM");
+    e->marks_pastes = kind != NULL && kind[0] != '\0' && strcmp(kind, "dumb") != 0 &&
+                      el_wset(e->editor, EL_ADDFN, L"quern-paste", L"Take what is pasted", take_paste) == 0 &&
+                      el_set(e->editor, EL_BIND, "\\e[200~", "quern-paste", NULL) == 0;
     /* libedit counts characters, not columns, where it has the terminal shift a line: wide characters would be torn.
      * Without these abilities it writes the rest of the line again. */
     static const char *const shifts[] = {"ic", "IC", "im", "ei", "dc", "DC", "dm", "ed"};
@@ -161,7 +247,9 @@ qn_line qn_line_editor_read(qn_line_editor *e, const char *prompt, qn_buf *text,
     int n = 0;
     e->was_interrupted = false;
     snprintf(e->prompt, sizeof(e->prompt), e->bold ? "\1\x1b[1m\1%s\1\x1b[0m\1" : "%s", prompt);
+    mark_pastes(e, true);
     const char *line = el_gets(e->editor, &n);
+    mark_pastes(e, false);
     if (e->was_interrupted) {
         el_reset(e->editor);
         return QN_LINE_INTERRUPTED;

@@ -407,6 +407,44 @@ def test_editing_and_history(quern, terminal, tmp_path):
     assert [m["content"] for m in json.loads(path.read_text())["messages"][::2]] == ["bb", "bb!"]
 
 
+@pytest.mark.parametrize("columns", [80, 20])
+def test_pasted_lines_are_one_message(quern, terminal, tmp_path, columns):
+    t = terminal(*answers(), columns=columns)
+    t.prompt()
+    if b"el_init" not in open(quern.path, "rb").read():
+        pytest.skip("built without libedit")
+    assert "\x1b[?2004h" in t.text
+    long = "\n".join(f"{i} ♥ " + "x" * 50 for i in range(40))  # more than the window holds
+    for text in ("one\r\rtwo\nthr\x1b[20ee\r", long.replace("\n", "\r")):
+        t.send("<\x1b[200~" + text + "\x1b[201~")
+        t.line(">")
+        t.expect(re.escape("\x1b[?2004l") + "aaa")  # off while the answer is made
+        t.prompt()
+    path = tmp_path / "talk.json"
+    t.line(f"/save {path}")
+    t.expect("4 messages saved")
+    t.prompt()
+    t.send("\x04")
+    assert t.close() == 0
+    said = [m["content"] for m in json.loads(path.read_text())["messages"][::2]]
+    assert said == ["<one\n\ntwo\nthr\x1b[20ee>", f"<{long}>"]
+    assert t.text.rindex("\x1b[?2004l") > t.text.rindex("\x1b[?2004h")
+
+
+def test_ctrl_c_ends_a_paste_without_an_end(terminal):
+    t = terminal(*answers())
+    t.prompt()
+    t.send("\x1b[200~one\rtwo")
+    t.send("\x03")
+    t.expect("Ctrl-D or /quit ends")
+    t.prompt()
+    t.line("b")
+    t.expect("aaa")
+    t.prompt()
+    t.send("\x04")
+    assert t.close() == 0
+
+
 # ---- a real model -----------------------------------------------------------------------------------------------
 
 
