@@ -22,6 +22,7 @@ static bool add_call(qn_rx_pool *p, qn_rx call, qn_rx rest)
 static void add_head(qn_rx_pool *p, qn_rx x, qn_rx rest)
 {
     qn_rx_head h = qn_rx_head_of(p, x);
+    qn_rx_work(p, 1 + (uint64_t)h.n_runs + h.n_calls);
     for (uint32_t i = 0; i < h.n_runs && p->status == QN_OK; i++) {
         qn_rx_run r = qn_rx_runs(p)[h.first_run + i];
         add_run(p, r.lo, r.hi, qn_rx_cat(p, r.to, rest));

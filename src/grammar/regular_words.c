@@ -1,4 +1,4 @@
-/* Alternatives of many literals as a tree of their beginnings, so that a state is not a list of all that may follow.
+/* Alternatives of many texts as a tree of their beginnings, so that a state is not a list of all that may follow.
  * SPDX-License-Identifier: MIT */
 #include "grammar/regular_int.h"
 
@@ -47,6 +47,55 @@ static qn_rx tree_of(qn_rx_pool *p, const word *words, uint32_t n, uint32_t at, 
     return all;
 }
 
+/* ---- sequences: those that begin with the same part ---- */
+
+typedef struct sequence {
+    qn_rx first, rest;
+} sequence;
+
+static int by_first(const void *x, const void *y)
+{
+    const sequence *a = x, *b = y;
+    return a->first != b->first ? (a->first < b->first ? -1 : 1) : a->rest < b->rest ? -1 : a->rest > b->rest;
+}
+
+static sequence sequence_of(const qn_rx_pool *p, qn_rx x)
+{
+    const qn_rx_node *n = qn_rx_at(p, x);
+    return n->kind == QN_RX_K_CAT ? (sequence){n->a, n->b} : (sequence){x, QN_RX_EPS};
+}
+
+static qn_rx share_first(qn_rx_pool *p, sequence *all, uint32_t n, int depth)
+{
+    qn_rx_vec ways = {0};
+    qsort(all, n, sizeof(*all), by_first);
+    qn_rx_work(p, n);
+    for (uint32_t i = 0; i < n && p->status == QN_OK;) {
+        uint32_t k = i + 1;
+        while (k < n && all[k].first == all[i].first && depth < MAX_DEPTH) {
+            k++;
+        }
+        qn_rx first = all[i].first, rest = all[i].rest;
+        if (k > i + 1) { /* what they share goes before; only where they part does this go deeper */
+            for (bool same = true; same;) {
+                for (uint32_t j = i; j < k; j++) {
+                    all[j] = sequence_of(p, all[j].rest);
+                    same = same && all[j].first == all[i].first && all[j].first != QN_RX_EPS;
+                }
+                first = same ? qn_rx_cat(p, first, all[i].first) : first;
+                same = same && qn_rx_work(p, k - i);
+            }
+            rest = share_first(p, all + i, k - i, depth + 1);
+        }
+        qn_rx way = qn_rx_cat(p, first, rest);
+        qn_vec_add(p->budget, &p->status, &ways, &way, QN_RX_MAX_NODES, sizeof(way));
+        i = k;
+    }
+    qn_rx x = qn_rx_alt(p, ways.items, ways.n);
+    qn_free(ways.items);
+    return x;
+}
+
 qn_rx qn_rx_words(qn_rx_pool *p, const qn_rx *kids, uint32_t n)
 {
     if (n < FEW_WORDS || p->status != QN_OK) {
@@ -56,19 +105,19 @@ qn_rx qn_rx_words(qn_rx_pool *p, const qn_rx *kids, uint32_t n)
     for (uint32_t i = 0; i < n; i++) {
         const qn_rx_node *x = qn_rx_at(p, kids[i]);
         word w = {(const char *)p->text.items + x->a, x->a, x->b};
+        sequence s = sequence_of(p, kids[i]);
         if (x->kind == QN_RX_K_LIT) {
             qn_vec_add(p->budget, &p->status, &words, &w, QN_RX_MAX_NODES, sizeof(w));
         } else {
-            qn_vec_add(p->budget, &p->status, &others, &kids[i], QN_RX_MAX_NODES, sizeof(qn_rx));
+            qn_vec_add(p->budget, &p->status, &others, &s, QN_RX_MAX_NODES, sizeof(s));
         }
     }
     if (words.n > 1) {
         qsort(words.items, words.n, sizeof(word), by_bytes);
     }
-    qn_rx tree = tree_of(p, words.items, words.n, 0, 0);
-    qn_vec_add(p->budget, &p->status, &others, &tree, QN_RX_MAX_NODES, sizeof(tree));
-    qn_rx all = qn_rx_alt(p, others.items, others.n);
+    qn_rx both[2] = {tree_of(p, words.items, words.n, 0, 0), QN_RX_NEVER};
+    both[1] = others.n == 0 ? QN_RX_NEVER : share_first(p, others.items, others.n, 0);
     qn_free(words.items);
     qn_free(others.items);
-    return all;
+    return qn_rx_alt(p, both, 2);
 }
