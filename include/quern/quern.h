@@ -325,7 +325,8 @@ void qn_chat_close(qn_chat *c);
 const char *qn_chat_describe(const qn_chat *c);
 
 /* Renders a conversation: a JSON object of template variables: "messages", "tools", "add_generation_prompt" and any
- * other. bos_token and eos_token are the model's unless it holds them. In "tool_calls", "arguments" that are a string
+ * other. bos_token and eos_token are the model's unless it holds them; absent "tools" and "documents" are none, an
+ * absent "add_generation_prompt" is false. In "tool_calls", "arguments" that are a string
  * of JSON become what they spell, unless the template wants text there. What a template fails on as it was given is
  * tried once more with arguments as text, if it wants that, and with "" for a "content" that is null or absent.
  * QN_EFORMAT: not such JSON (line and column), or the template's own error (its line and message), which begins with

@@ -25,6 +25,9 @@ static qn_status parse(qn_str json, qn_budget *b, qn_json_doc **out, qn_error *e
         return qn_fail(err, QN_EFULL, "a conversation of %zu bytes; at most %zu are possible", json.len,
                        QN_CONVERSATION_MAX_BYTES);
     }
+    if (json.len >= 3 && memcmp(json.data, "\xEF\xBB\xBF", 3) == 0) {
+        return qn_fail(err, QN_EFORMAT, "line 1: a byte order mark (U+FEFF) stands before the JSON; remove it");
+    }
     return qn_json_parse(b, json.data, json.len, QN_CONVERSATION_MAX_NODES, out, err);
 }
 
@@ -170,6 +173,21 @@ static qn_status write_messages(rewriting *r, const qn_json *messages)
 
 /* ---- the whole -------------------------------------------------------------------------------------- */
 
+/* What transformers passes to every template: none for what the caller does not name, false for the prompt. */
+static void write_absent(rewriting *r, const qn_json *root)
+{
+    static const struct {
+        const char *name;
+        bool is_flag;
+    } always[] = {{"tools", false}, {"documents", false}, {"add_generation_prompt", true}};
+    for (size_t i = 0; i < sizeof(always) / sizeof(always[0]); i++) {
+        if (qn_json_find(root, always[i].name) == NULL) {
+            qn_json_key(&r->w, always[i].name);
+            qn_json_raw(&r->w, always[i].is_flag ? QN_STR("false") : QN_STR("null"));
+        }
+    }
+}
+
 static void write_token(rewriting *r, const qn_json *root, const char *key, qn_str spelling)
 {
     if (spelling.len > 0 && qn_json_find(root, key) == NULL) {
@@ -195,6 +213,7 @@ static qn_status write_root(rewriting *r, const qn_json *root)
     }
     write_token(r, root, "bos_token", r->o->bos);
     write_token(r, root, "eos_token", r->o->eos);
+    write_absent(r, root);
     qn_json_end_object(&r->w);
     return QN_OK;
 }

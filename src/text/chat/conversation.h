@@ -1,5 +1,6 @@
 /* A conversation as templates expect it: JSON from outside, with what clients write differently put right, so that
- * every template sees the same form. Nothing else is changed: a template that asks for anything else finds it as it was
+ * every template sees the same form. Absent "tools" and "documents" are null, an absent "add_generation_prompt" is
+ * false, as transformers passes them. Nothing else is changed: a template that asks for anything else finds it as it was
  * given. SPDX-License-Identifier: MIT */
 #ifndef QN_TEXT_CHAT_CONVERSATION_H
 #define QN_TEXT_CHAT_CONVERSATION_H

@@ -19,8 +19,8 @@
 static const char *const contents[] = {"\"\"", "null"};
 static const char *const forms[] = {"{\"" QN_PROBE_KEY "\":\"z\"}", "\"{\\\"" QN_PROBE_KEY "\\\":\\\"z\\\"}\""};
 
-/* FAILED: also when Python's spelling of an object is shown. */
-typedef enum finding { FAILED, ABSENT, AS_JSON, OTHERWISE } finding;
+/* FAILED: also when Python's spelling of an object is shown. ENDLESS: at a limit, where the others will end too. */
+typedef enum finding { FAILED, ENDLESS, ABSENT, AS_JSON, OTHERWISE } finding;
 
 static bool holds(const qn_buf *text, const char *word)
 {
@@ -38,12 +38,15 @@ static qn_status try_form(const qn_jinja *j, const qn_conversation_options *o, c
     qn_conversation *c;
     QN_TRY(qn_conversation_open((qn_str){json, (size_t)n}, &as_given, b, &c, err));
     qn_jinja_text text;
-    qn_status status = qn_jinja_render(j, qn_conversation_vars(c), NULL, b, &text, err);
+    /* Far more than three short messages take: a template that never ends is soon seen to. */
+    const qn_jinja_options limits = {
+        .max_steps = 2000000, .max_memory = 16u << 20, .max_output = 1u << 20, .now = INT64_MIN};
+    qn_status status = qn_jinja_render(j, qn_conversation_vars(c), &limits, b, &text, err);
     qn_conversation_close(c);
     if (status == QN_ENOMEM || status == QN_EBUDGET) {
         return status;
     }
-    *out = FAILED;
+    *out = status == QN_EFULL ? ENDLESS : FAILED;
     if (status == QN_OK) {
         if (holds(&text.text, "\"" QN_PROBE_KEY "\":")) {
             *out = AS_JSON;
@@ -62,8 +65,8 @@ qn_status qn_conversation_probe(const qn_jinja *j, const qn_conversation_options
     for (size_t i = 0; i < sizeof(contents) / sizeof(contents[0]); i++) {
         finding object, text;
         QN_TRY(try_form(j, o, contents[i], forms[0], b, &object, err));
-        if (object == AS_JSON || object == OTHERWISE) {
-            return QN_OK; /* an object is shown, as JSON or in a form of the template's own */
+        if (object == AS_JSON || object == OTHERWISE || object == ENDLESS) {
+            return QN_OK; /* an object is shown, as JSON or in a form of the template's own; or nothing ever is */
         }
         QN_TRY(try_form(j, o, contents[i], forms[1], b, &text, err));
         if (text == AS_JSON) {

@@ -53,8 +53,7 @@ static void add_string(writer *w, const qn_vstr *s)
 static void add_float(writer *w, double f)
 {
     if (isfinite(f)) {
-        char text[QN_F64_TEXT];
-        qn_vbuild_add(&w->v, text, qn_f64_text(f, text));
+        qn_vbuild_add_float(&w->v, f);
     } else {
         qn_vbuild_add_cstr(&w->v, isnan(f) ? "NaN" : f > 0 ? "Infinity" : "-Infinity");
     }
@@ -149,6 +148,7 @@ static qn_status add_dict(writer *w, const qn_vdict *d)
 static qn_status add_container(writer *w, qn_value a)
 {
     inside here = {.p = a.kind == QN_V_DICT ? (const void *)a.u.dict : (const void *)a.u.list, .around = w->around};
+    QN_TRY(qn_run_steps(w->run, 1 + w->run->depth / 4)); /* for the walk through those around */
     for (const inside *i = w->around; i != NULL; i = i->around) {
         if (i->p == here.p) {
             return qn_run_fail(w->run, "Circular reference detected");

@@ -193,9 +193,8 @@ static qn_status finish_number(qn_run *run, const spec *f, bool minus, const cha
 /* Like 'g', but never without a decimal point: how a float without a type is shown. */
 static void add_plain_float(qn_vbuild *v, double x, int precision, bool alt)
 {
-    char text[QN_F64_TEXT];
     if (precision < 0) {
-        qn_vbuild_add(v, text, qn_f64_text(x, text));
+        qn_vbuild_add_float(v, x);
         return;
     }
     int p = precision == 0 ? 1 : precision;

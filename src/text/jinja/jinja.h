@@ -19,7 +19,7 @@ qn_status qn_jinja_open(qn_str source, qn_budget *b, qn_jinja **out, qn_error *e
 void qn_jinja_close(qn_jinja *j);
 
 typedef struct qn_jinja_options {
-    uint64_t max_steps;    /* nodes evaluated and characters moved, about; 0: 50 million */
+    uint64_t max_steps;    /* nodes evaluated and characters moved, about; 0: 20 million */
     uint64_t max_memory;   /* bytes of values; 0: 256 MiB */
     uint64_t max_output;   /* bytes; 0: 64 MiB */
     int64_t now;           /* seconds since 1970 that strftime_now shows, local time; INT64_MIN: the clock's */

@@ -7,7 +7,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-#define DEFAULT_STEPS 50000000u
+#define DEFAULT_STEPS 20000000u
 #define DEFAULT_MEMORY (256u << 20)
 #define DEFAULT_OUTPUT (64u << 20)
 #define FIRST_BLOCK (32u << 10) /* most conversations need no second one */

@@ -143,7 +143,8 @@ static bool hash_of(uint64_t seed, qn_value a, unsigned depth, uint32_t *left, u
 qn_status qn_vhash_seeded(qn_run *run, uint64_t seed, qn_value a, uint64_t *out)
 {
     uint32_t left = MAX_TUPLE_ITEMS;
-    QN_TRY(qn_run_steps(run, a.kind == QN_V_STRING ? 1 + a.u.s->n_bytes / 64 : 1));
+    /* A large float is hashed by its digits. */
+    QN_TRY(qn_run_steps(run, a.kind == QN_V_STRING ? 1 + a.u.s->n_bytes / 64 : a.kind == QN_V_FLOAT ? 16 : 1));
     bool ok = hash_of(seed, a, 0, &left, out);
     QN_TRY(qn_run_steps(run, MAX_TUPLE_ITEMS - left));
     if (ok) {

@@ -25,8 +25,18 @@ static void use_point(char *text)
 #define MAX_PRECISION 1100
 #define MAX_F64_TEXT (MAX_PRECISION + 320)
 
+/* What the C library takes for the digits of one double, in steps: a microsecond or two for a large or tiny one. */
+#define FLOAT_STEPS 32
+
 void qn_vbuild_add_f64(qn_vbuild *v, double f, char type, int precision, bool alt)
 {
+    if (v->status == QN_OK) {
+        uint64_t digits = (uint64_t)(precision < MAX_PRECISION ? precision : MAX_PRECISION);
+        v->status = qn_run_steps(v->run, FLOAT_STEPS + digits / 4);
+    }
+    if (v->status != QN_OK) {
+        return;
+    }
     char fmt[8] = {'%', '#', '.', '*', type, '\0'}, fmt_plain[8] = {'%', '.', '*', type, '\0'};
     char text[MAX_F64_TEXT];
     int n =
@@ -143,6 +153,17 @@ size_t qn_f64_text(double f, char out[QN_F64_TEXT])
     }
     *p = '\0';
     return (size_t)(p - out);
+}
+
+void qn_vbuild_add_float(qn_vbuild *v, double f)
+{
+    if (v->status == QN_OK) {
+        v->status = qn_run_steps(v->run, 2 * FLOAT_STEPS); /* up to three tries, each read back */
+    }
+    if (v->status == QN_OK) {
+        char text[QN_F64_TEXT];
+        qn_vbuild_add(v, text, qn_f64_text(f, text));
+    }
 }
 
 bool qn_f64_digits(double f, char *out, size_t cap)

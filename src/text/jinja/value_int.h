@@ -160,6 +160,7 @@ qn_status qn_vformat(qn_run *run, qn_value format, const qn_args *args, const qn
 /* format(a, spec) */
 qn_status qn_vformat_one(qn_run *run, qn_value a, qn_str spec, qn_value *out);
 /* Digits of f for a presentation type of e, f, g (and E, F, G): no sign; alt keeps the point. */
+void qn_vbuild_add_float(qn_vbuild *v, double f); /* as repr() shows it */
 void qn_vbuild_add_f64(qn_vbuild *v, double f, char type, int precision, bool alt);
 
 /* ---- arguments ---- */

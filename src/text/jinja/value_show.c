@@ -154,7 +154,6 @@ static void add_function(qn_vbuild *v, const qn_vfunction *f)
 /* Numbers, None and whatever looks the same in str() and repr(). */
 static void add_plain(qn_vbuild *v, qn_value a)
 {
-    char text[QN_F64_TEXT];
     switch ((qn_vkind)a.kind) {
     case QN_V_NONE:
         qn_vbuild_add_cstr(v, "None");
@@ -169,7 +168,7 @@ static void add_plain(qn_vbuild *v, qn_value a)
         qn_vbuild_add_string(v, a);
         break;
     case QN_V_FLOAT:
-        qn_vbuild_add(v, text, qn_f64_text(a.u.f, text));
+        qn_vbuild_add_float(v, a.u.f);
         break;
     case QN_V_FUNCTION:
         add_function(v, a.u.fn);
@@ -201,7 +200,8 @@ static void add_repr(qn_vbuild *v, qn_value a, const shown *around)
     case QN_V_DICT:
     case QN_V_NAMESPACE:
     case QN_V_ITERATOR:
-        v->status = qn_run_enter(v->run);
+        v->status = qn_run_steps(v->run, 1 + v->run->depth / 4); /* for the walk through those around */
+        v->status = v->status == QN_OK ? qn_run_enter(v->run) : v->status;
         if (v->status == QN_OK) {
             add_inside(v, a, around);
             qn_run_leave(v->run);
