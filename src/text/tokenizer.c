@@ -76,7 +76,7 @@ void qn_tokenizer_close(qn_tokenizer *t)
     if (t->state != NULL) {
         t->ops->unload(t);
     }
-    qn_specials_free(&t->specials);
+    qn_trie_free(&t->specials.pieces);
     qn_free(t->pieces.slots);
     qn_filter_close(&t->pieces.filter);
     qn_free(t->whole);

@@ -31,12 +31,15 @@
 
 #include "base/regex.h"
 #include "text/tokenizer.h"
+#include "text/tokenizer_trie.h"
 
 #include <stdatomic.h>
 
 #define QN_TOKENIZER_OWNER "tokenizer"
 #define QN_MAX_PIECE UINT16_MAX     /* bytes of a spelling; real ones stay under 2048 */
-#define QN_MAX_SPECIAL_PIECE 1024   /* of a special token: what one place of a text may cost; real ones stay under 64 */
+/* Bytes of a spelling that is looked for at every place of a text: of special tokens, and of all tokens where the
+ * algorithm walks a tree of them. This is what one place may cost, whatever the vocabulary. Real ones have up to 128. */
+#define QN_MAX_SOUGHT_PIECE 256
 #define QN_MAX_TEXT (UINT32_C(1) << 30) /* bytes of one text; offsets are 32 bits */
 #define QN_NO_ID (-1)
 #define QN_SPACE "\xE2\x96\x81" /* U+2581, which spells a space in some vocabularies */
@@ -75,17 +78,8 @@ typedef struct qn_pieces {
     uint64_t seed; /* differs from run to run, so that a file cannot choose its collisions */
 } qn_pieces;
 
-/* Special tokens as a tree of bytes. Node 0 is the root. */
-typedef struct qn_special_edge {
-    uint32_t key; /* node << 8 | byte */
-    uint32_t to;  /* 0: free, as no edge leads to the root */
-} qn_special_edge;
-
 typedef struct qn_specials {
-    qn_special_edge *edges;
-    uint32_t mask;
-    int32_t *ends;       /* per node: the token that ends there, or QN_NO_ID */
-    uint32_t n_nodes;
+    qn_trie pieces;
     uint8_t starts[256]; /* QN_SPECIAL_* of the tokens that begin with a byte */
     int16_t only[4];     /* per set of QN_SPECIAL_*: the byte that all these begin with; QN_START_* */
 } qn_specials;
@@ -198,6 +192,13 @@ qn_status qn_vocab_load(qn_tokenizer *t, const qn_gguf *g, qn_error *err);
 qn_status qn_vocab_load_special(qn_tokenizer *t, const qn_gguf *g, qn_error *err);
 /* A boolean key; *flag stays when the file has none. */
 qn_status qn_vocab_load_flag(const qn_gguf *g, const char *key, bool *flag, qn_error *err);
+/* An array key: NULL when the file has none, else one item for each token. */
+qn_status qn_vocab_load_array(const qn_tokenizer *t, const qn_gguf *g, const char *key, const qn_gguf_kv **array,
+                              qn_error *err);
+/* The scores, one for each token; a file that has none is refused. */
+qn_status qn_vocab_load_scores(const qn_tokenizer *t, const qn_gguf *g, const qn_gguf_kv **scores, qn_error *err);
+/* Fails for a token whose spelling, of len bytes, is too long to be looked for everywhere: QN_MAX_SOUGHT_PIECE. */
+qn_status qn_vocab_check_sought(uint32_t id, size_t len, qn_error *err);
 /* The byte that "<0xXX>" stands for, or -1. */
 int qn_vocab_byte(qn_str piece);
 
@@ -262,7 +263,6 @@ static inline bool qn_filter_has(const qn_filter *f, uint64_t h)
 
 /* tokenizer_special.c */
 qn_status qn_specials_load(qn_tokenizer *t, qn_error *err);
-void qn_specials_free(qn_specials *s);
 /* The first place from text[at] on where a special token of these sorts may begin; n: none. */
 size_t qn_specials_next(const qn_tokenizer *t, const char *text, size_t at, size_t n, unsigned sorts);
 /* The longest special token of these sorts (QN_SPECIAL_*) at text[0, n), or QN_NO_ID; *len is set with it. */

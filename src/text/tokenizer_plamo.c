@@ -61,6 +61,7 @@ static qn_status load_pieces(qn_tokenizer *t, plamo *m, const qn_gguf_kv *scores
         if (t->tokens[id].kind == QN_TOKEN_BYTE) {
             t->byte_ids[qn_vocab_byte(piece) & 0xFF] = (int32_t)id;
         } else if (t->tokens[id].kind == QN_TOKEN_NORMAL && cost < WORST_SCORE && cost > -WORST_SCORE) {
+            QN_TRY(qn_vocab_check_sought(id, piece.len, err));
             m->costs[id] = (int32_t)cost;
             items[n++] = (qn_trie_item){piece.data, (uint32_t)piece.len, (int32_t)id};
         }
@@ -81,10 +82,8 @@ static qn_status load(qn_tokenizer *t, const qn_gguf *g, qn_error *err)
         return qn_fail(err, QN_ENOMEM, "no memory for a tokenizer");
     }
     t->state = m;
-    const qn_gguf_kv *scores = qn_gguf_find(g, "tokenizer.ggml.scores");
-    if (scores == NULL || scores->type != QN_GGUF_ARRAY || scores->n_items < t->n_vocab) {
-        return qn_fail(err, QN_EFORMAT, "tokenizer.ggml.scores: not one number for each of %u tokens", t->n_vocab);
-    }
+    const qn_gguf_kv *scores;
+    QN_TRY(qn_vocab_load_scores(t, g, &scores, err));
     m->costs = qn_zalloc_array(t->budget, QN_TOKENIZER_OWNER, t->n_vocab, sizeof(*m->costs));
     qn_trie_item *items = qn_zalloc_array(t->budget, QN_TOKENIZER_OWNER, t->n_vocab, sizeof(*items));
     qn_status s = m->costs != NULL && items != NULL ? load_pieces(t, m, scores, items, err)

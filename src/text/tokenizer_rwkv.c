@@ -53,7 +53,7 @@ static void unload(qn_tokenizer *t)
 }
 
 /* Puts the spelled-out bytes of all normal tokens into room, which is as large as their spellings together. */
-static qn_status build(const qn_tokenizer *t, qn_trie_item *items, char *room, qn_trie *pieces)
+static qn_status build(const qn_tokenizer *t, qn_trie_item *items, char *room, qn_trie *pieces, qn_error *err)
 {
     size_t n_items = 0;
     for (uint32_t id = 0; id < t->n_vocab; id++) {
@@ -65,9 +65,11 @@ static qn_status build(const qn_tokenizer *t, qn_trie_item *items, char *room, q
         for (size_t at = 0, len; at < piece.len; at += len) {
             *room++ = next_byte(piece.data + at, piece.len - at, &len);
         }
+        QN_TRY(qn_vocab_check_sought(id, (size_t)(room - start), err));
         items[n_items++] = (qn_trie_item){start, (uint32_t)(room - start), (int32_t)id};
     }
-    return qn_trie_open(items, n_items, t->budget, pieces);
+    qn_status s = qn_trie_open(items, n_items, t->budget, pieces);
+    return s == QN_OK ? QN_OK : qn_fail(err, s, "no memory for %u pieces", t->n_vocab);
 }
 
 static qn_status load(qn_tokenizer *t, const qn_gguf *g, qn_error *err)
@@ -84,12 +86,11 @@ static qn_status load(qn_tokenizer *t, const qn_gguf *g, qn_error *err)
     }
     qn_trie_item *items = qn_zalloc_array(t->budget, QN_TOKENIZER_OWNER, t->n_vocab, sizeof(*items));
     char *room = qn_alloc(t->budget, QN_TOKENIZER_OWNER, n_bytes);
-    qn_status s = items == NULL || room == NULL ? QN_ENOMEM : build(t, items, room, &m->pieces);
+    qn_status s = items == NULL || room == NULL ? qn_fail(err, QN_ENOMEM, "no memory for %u pieces", t->n_vocab)
+                                                : build(t, items, room, &m->pieces, err);
     qn_free(items);
     qn_free(room);
-    if (s != QN_OK) {
-        return qn_fail(err, s, "no memory for %u pieces", t->n_vocab);
-    }
+    QN_TRY(s);
     for (size_t byte = 0; byte < 256; byte++) {
         uint32_t node = qn_trie_step(&m->pieces, 0, (uint8_t)byte);
         t->byte_ids[byte] = node == 0 ? QN_NO_ID : m->pieces.nodes[node].id;

@@ -15,11 +15,8 @@ static uint32_t priority_of(float score)
 
 static qn_status load_scores(qn_tokenizer *t, qn_spm *m, const qn_gguf *g, qn_error *err)
 {
-    const char *key = "tokenizer.ggml.scores";
-    const qn_gguf_kv *kv = qn_gguf_find(g, key);
-    if (kv == NULL || kv->type != QN_GGUF_ARRAY || kv->n_items < t->n_vocab) {
-        return qn_fail(err, QN_EFORMAT, "%s: not one number for each of %u tokens", key, t->n_vocab);
-    }
+    const qn_gguf_kv *kv;
+    QN_TRY(qn_vocab_load_scores(t, g, &kv, err));
     m->priority = qn_zalloc_array(t->budget, QN_TOKENIZER_OWNER, t->n_vocab, sizeof(*m->priority));
     if (m->priority == NULL) {
         return qn_fail(err, QN_ENOMEM, "no memory for %u scores", t->n_vocab);
@@ -27,7 +24,7 @@ static qn_status load_scores(qn_tokenizer *t, qn_spm *m, const qn_gguf *g, qn_er
     for (uint32_t id = 0; id < t->n_vocab; id++) {
         float score;
         if (!qn_gguf_item_f32(kv, id, &score) || score != score) {
-            return qn_fail(err, QN_EFORMAT, "%s: token %u has none", key, id);
+            return qn_fail(err, QN_EFORMAT, "tokenizer.ggml.scores: token %u has none", id);
         }
         m->priority[id] = priority_of(score);
     }

@@ -41,11 +41,8 @@ static void unload(qn_tokenizer *t)
 
 static qn_status load_scores(qn_tokenizer *t, qn_unigram *m, const qn_gguf *g, qn_error *err)
 {
-    const char *key = "tokenizer.ggml.scores";
-    const qn_gguf_kv *kv = qn_gguf_find(g, key);
-    if (kv == NULL || kv->type != QN_GGUF_ARRAY || kv->n_items < t->n_vocab) {
-        return qn_fail(err, QN_EFORMAT, "%s: not one number for each of %u tokens", key, t->n_vocab);
-    }
+    const qn_gguf_kv *kv;
+    QN_TRY(qn_vocab_load_scores(t, g, &kv, err));
     m->scores = qn_zalloc_array(t->budget, QN_TOKENIZER_OWNER, t->n_vocab, sizeof(*m->scores));
     if (m->scores == NULL) {
         return qn_fail(err, QN_ENOMEM, "no memory for %u scores", t->n_vocab);
@@ -54,7 +51,7 @@ static qn_status load_scores(qn_tokenizer *t, qn_unigram *m, const qn_gguf *g, q
     for (uint32_t id = 0; id < t->n_vocab; id++) {
         float score;
         if (!qn_gguf_item_f32(kv, id, &score) || !(score >= -FLT_MAX && score <= FLT_MAX)) {
-            return qn_fail(err, QN_EFORMAT, "%s: token %u has none", key, id);
+            return qn_fail(err, QN_EFORMAT, "tokenizer.ggml.scores: token %u has none", id);
         }
         m->scores[id] = score;
         least = t->tokens[id].kind == QN_TOKEN_NORMAL && score < least ? score : least;
@@ -76,6 +73,11 @@ static void note_spaces(qn_unigram *m, qn_str piece)
 
 static qn_status load_pieces(qn_tokenizer *t, qn_unigram *m, qn_error *err)
 {
+    for (uint32_t id = 0; id < t->n_vocab; id++) {
+        if (t->tokens[id].kind == QN_TOKEN_NORMAL) {
+            QN_TRY(qn_vocab_check_sought(id, t->tokens[id].len, err));
+        }
+    }
     qn_trie_item *items = qn_zalloc_array(t->budget, QN_TOKENIZER_OWNER, t->n_vocab, sizeof(*items));
     if (items == NULL) {
         return qn_fail(err, QN_ENOMEM, "no memory for %u pieces", t->n_vocab);

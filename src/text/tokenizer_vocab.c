@@ -3,6 +3,7 @@
 #include "text/tokenizer_int.h"
 
 #define KEY_TOKENS "tokenizer.ggml.tokens"
+#define KEY_SCORES "tokenizer.ggml.scores"
 #define KEY_TYPES "tokenizer.ggml.token_type"
 #define MAX_VOCAB (1u << 24) /* tokens; the largest known vocabulary has 262144 */
 
@@ -46,14 +47,41 @@ static qn_status load_strings(qn_tokenizer *t, const qn_gguf_kv *kv, qn_error *e
     return QN_OK;
 }
 
+qn_status qn_vocab_load_array(const qn_tokenizer *t, const qn_gguf *g, const char *key, const qn_gguf_kv **array,
+                              qn_error *err)
+{
+    const qn_gguf_kv *kv = qn_gguf_find(g, key);
+    if (kv != NULL && kv->type != QN_GGUF_ARRAY) {
+        return qn_fail(err, QN_EFORMAT, "%s: not an array", key);
+    }
+    if (kv != NULL && kv->n_items != t->n_vocab) {
+        return qn_fail(err, QN_EFORMAT, "%s: %llu items, but " KEY_TOKENS " has %u", key,
+                       (unsigned long long)kv->n_items, t->n_vocab);
+    }
+    *array = kv;
+    return QN_OK;
+}
+
+qn_status qn_vocab_load_scores(const qn_tokenizer *t, const qn_gguf *g, const qn_gguf_kv **scores, qn_error *err)
+{
+    QN_TRY(qn_vocab_load_array(t, g, KEY_SCORES, scores, err));
+    return *scores != NULL ? QN_OK : qn_fail(err, QN_EFORMAT, KEY_SCORES ": missing");
+}
+
+qn_status qn_vocab_check_sought(uint32_t id, size_t len, qn_error *err)
+{
+    return len <= QN_MAX_SOUGHT_PIECE
+               ? QN_OK
+               : qn_fail(err, QN_EFORMAT, KEY_TOKENS ": token %u has %zu bytes; %d is the most for one of its sort", id,
+                         len, QN_MAX_SOUGHT_PIECE);
+}
+
 static qn_status load_kinds(qn_tokenizer *t, const qn_gguf *g, qn_error *err)
 {
-    const qn_gguf_kv *kv = qn_gguf_find(g, KEY_TYPES);
+    const qn_gguf_kv *kv;
+    QN_TRY(qn_vocab_load_array(t, g, KEY_TYPES, &kv, err));
     if (kv == NULL) {
         return QN_OK; /* old files: every token is a normal one */
-    }
-    if (kv->type != QN_GGUF_ARRAY || kv->n_items < t->n_vocab) {
-        return qn_fail(err, QN_EFORMAT, KEY_TYPES ": not one number for each of %u tokens", t->n_vocab);
     }
     for (uint32_t id = 0; id < t->n_vocab; id++) {
         int64_t kind;
@@ -84,6 +112,7 @@ qn_status qn_vocab_load(qn_tokenizer *t, const qn_gguf *g, qn_error *err)
         return qn_fail(err, QN_ENOMEM, "no memory for a vocabulary of %u tokens", t->n_vocab);
     }
     QN_TRY(load_strings(t, kv, err));
+    QN_TRY(qn_vocab_load_array(t, g, KEY_SCORES, &kv, err)); /* also where no algorithm reads them */
     return load_kinds(t, g, err);
 }
 

@@ -108,9 +108,13 @@ static void arrays_of_the_wrong_length(void **state)
     assert_refused(&v, QN_EFORMAT, "tokenizer.ggml.scores");
     v.n_scores = (int)v.n - 1;
     assert_refused(&v, QN_EFORMAT, "tokenizer.ggml.scores");
+    v.n_scores = (int)v.n + 1;
+    assert_refused(&v, QN_EFORMAT, "tokenizer.ggml.scores: 282 items, but tokenizer.ggml.tokens has 281");
     v.n_scores = -1;
     v.n_kinds = (int)v.n - 1;
     assert_refused(&v, QN_EFORMAT, "tokenizer.ggml.token_type");
+    v.n_kinds = (int)v.n + 3;
+    assert_refused(&v, QN_EFORMAT, "tokenizer.ggml.token_type: 284 items, but tokenizer.ggml.tokens has 281");
     v.n_kinds = -1;
     v.scores[v.n - 2] = __builtin_nanf("");
     assert_refused(&v, QN_EFORMAT, "tokenizer.ggml.scores");
@@ -206,8 +210,10 @@ static void lengths_of_tokens(void **state)
     assert_refused(&v, QN_EFORMAT, "tokenizer.ggml.tokens");
     v.tokens[40] = (qn_str){text, 65535};
     assert_true(count_ids(&v, "hello", 5, NULL, 0) >= 1);
-    v.tokens[0] = (qn_str){text, 1025}; /* a control token is looked for at every place of a text */
-    assert_refused(&v, QN_EFORMAT, "tokenizer.ggml.tokens");
+    v.tokens[0] = (qn_str){text, 256}; /* a control token is looked for at every place of a text */
+    assert_true(count_ids(&v, "hello", 5, NULL, 0) >= 1);
+    v.tokens[0] = (qn_str){text, 257};
+    assert_refused(&v, QN_EFORMAT, "tokenizer.ggml.tokens: token 0 has 257 bytes");
     qn_small_bpe(&v);
     v.tokens[0] = v.tokens[1] = v.tokens[40] = QN_STR("");
     assert_int_equal(count_ids(&v, "hello", 5, NULL, 0), 1);
