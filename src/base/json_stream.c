@@ -109,19 +109,44 @@ static qn_json_event open_value(qn_json_stream *s, char c)
     }
 }
 
+/* A digit of \uXXXX. False: half of a surrogate pair that stands alone. */
+static bool surrogate_digit(qn_json_stream *s, char c)
+{
+    char lower = (char)(c | 0x20);
+    if (s->escape == 4) {
+        if (s->high && lower != 'd') {
+            return false;
+        }
+        s->in_d = lower == 'd';
+        s->half = false;
+    } else if (s->escape == 3 && s->in_d) {
+        bool low = lower >= 'c' && lower <= 'f';
+        if (low != s->high) {
+            return false;
+        }
+        s->half = !low && (c == '8' || c == '9' || lower == 'a' || lower == 'b');
+    } else if (s->escape == 1) {
+        s->high = s->half;
+    }
+    return true;
+}
+
 static qn_json_event in_string(qn_json_stream *s, char c)
 {
     bool key = s->state == ST_IN_KEY;
     if ((unsigned char)c < 0x20) {
         return QN_JSON_BAD;
     }
+    if (s->high && s->escape == 0 && c != '\\') {
+        return QN_JSON_BAD;
+    }
     if (s->escape == ESCAPED) {
-        if (c == '\0' || strchr("\"\\/bfnrtu", c) == NULL) {
+        if ((s->high && c != 'u') || c == '\0' || strchr("\"\\/bfnrtu", c) == NULL) {
             return QN_JSON_BAD;
         }
         s->escape = c == 'u' ? 4 : 0;
     } else if (s->escape > 0) {
-        if (!is_hex(c)) {
+        if (!is_hex(c) || !surrogate_digit(s, c)) {
             return QN_JSON_BAD;
         }
         s->escape--;

@@ -1,6 +1,5 @@
 /* JSON that comes in pieces: a scanner that is given one byte at a time, says what the byte is, and needs no memory. It
- * is as strict as the reader about everything but UTF-8 inside strings and the halves of surrogate pairs, which it lets
- * pass.
+ * is as strict as the reader about everything but UTF-8 inside strings, which it lets pass.
  * SPDX-License-Identifier: MIT */
 #ifndef QN_BASE_JSON_STREAM_H
 #define QN_BASE_JSON_STREAM_H
@@ -29,6 +28,9 @@ typedef struct qn_json_stream {
     uint8_t state;  /* private */
     uint8_t escape; /* in a string: bytes of an escape still to come */
     uint8_t i_word; /* in true, false, null: letters so far */
+    bool in_d;      /* the escape begins with \ud */
+    bool half;      /* ... and is the first half of a surrogate pair */
+    bool high;      /* the first half has come, and the second must */
     const char *word;
     uint32_t depth;                           /* containers that are open */
     uint64_t objects[QN_JSON_MAX_DEPTH / 64]; /* a bit for each: it is an object */

@@ -148,15 +148,21 @@ static void finish_whole(qn_answer *a)
     qn_buf_free(&text);
 }
 
+/* What is held follows a call, a message or the turn, and is whitespace or marks. */
+static bool is_after_end(const qn_answer *a)
+{
+    return (a->state == QN_AS_SECTION && a->n_calls > 0) || a->state == QN_AS_BETWEEN || a->state == QN_AS_OVER;
+}
+
 qn_status qn_answer_finish(qn_answer *a, qn_part_fn *fn, void *ctx, bool *cut, qn_error *err)
 {
     a->fn = fn;
     a->ctx = ctx;
     a->err = err;
-    bool after_calls = (a->state == QN_AS_SECTION && a->n_calls > 0) || a->state == QN_AS_BETWEEN;
+    bool after_calls = is_after_end(a);
     bool bare = a->syntax != NULL && a->syntax->bare;
     bool inside = a->announced || (a->holding && !after_calls && !bare);
-    if (after_calls || (a->announced && a->state == QN_AS_TAGS)) {
+    if ((after_calls && a->state != QN_AS_OVER) || (a->announced && a->state == QN_AS_TAGS)) {
         a->n_held = 0; /* the beginning of a mark that had to come */
     }
     qn_answer_settle(a, true);
@@ -178,8 +184,7 @@ qn_status qn_answer_finish(qn_answer *a, qn_part_fn *fn, void *ctx, bool *cut, q
         qn_tags_finish(a);
         a->announced = a->holding = false;
     }
-    after_calls = (a->state == QN_AS_SECTION && a->n_calls > 0) || a->state == QN_AS_BETWEEN;
-    if (a->holding && !after_calls) {
+    if (a->holding && !is_after_end(a)) {
         qn_answer_say(a, QN_PART_CONTENT, a->raw.data, a->raw.len);
     }
     a->holding = false;

@@ -39,7 +39,8 @@ typedef struct qn_answer qn_answer;
 qn_status qn_answer_open(const qn_dialect *d, const qn_answer_options *o, qn_budget *b, qn_answer **out, qn_error *err);
 void qn_answer_close(qn_answer *a);
 qn_status qn_answer_push(qn_answer *a, const char *bytes, size_t n, qn_part_fn *fn, void *ctx, qn_error *err);
-/* The mark that ends a turn has been read: nothing that is pushed from now on is part of the answer, nor comes out. */
+/* The mark that ends a turn has been read, and nothing but whitespace since. If more is pushed the mark was
+ * none: it comes out as content, and so does what follows. */
 bool qn_answer_is_over(const qn_answer *a);
 /* The answer is over. *cut: a call or the reasoning was not closed: its last call got no QN_PART_CALL_END, or came out
  * as content when it was not certain yet. */

@@ -197,7 +197,7 @@ static bool in_name(qn_answer *a, char c)
 
 static bool in_json(qn_answer *a, char c)
 {
-    if (qn_json_stream_push(&a->json, c) == QN_JSON_BAD) {
+    if (qn_json_stream_push(&a->json, c) == QN_JSON_BAD || a->json.depth > QN_ANSWER_DEPTH) {
         return false;
     }
     qn_answer_say(a, QN_PART_ARGUMENTS, &c, 1);

@@ -30,6 +30,7 @@
 #define QN_ANSWER_NAME 256         /* bytes of a function's name, an id, a parameter's name, a header */
 #define QN_ANSWER_OUT 4096         /* bytes of a part that wait for more */
 #define QN_ANSWER_MARKS 24         /* marks that one state expects */
+#define QN_ANSWER_DEPTH 64         /* of JSON arguments: templates are given 100, conversation and all */
 #define QN_ANSWER_NESTED 32        /* depth of parameters that have parameters */
 
 typedef enum qn_answer_state {

@@ -102,6 +102,7 @@ void qn_answer_enter(qn_answer *a, qn_answer_state state)
         expect_turn(a);
         break;
     case QN_AS_BETWEEN:
+    case QN_AS_OVER:
         expect_turn(a);
         break;
     case QN_AS_HEADER:
@@ -223,7 +224,7 @@ void qn_answer_settle(qn_answer *a, bool final)
 void qn_answer_feed(qn_answer *a, const char *bytes, size_t n)
 {
     size_t i = 0;
-    while (i < n && a->status == QN_OK && a->state != QN_AS_OVER) {
+    while (i < n && a->status == QN_OK) {
         bool plain = (a->state == QN_AS_CONTENT && !a->fresh) || a->state == QN_AS_REASONING;
         size_t from = i;
         while (plain && a->n_held == 0 && a->skip.len == 0 && i < n && !a->starts[(unsigned char)bytes[i]]) {

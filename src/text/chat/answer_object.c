@@ -80,7 +80,11 @@ static bool in_text(qn_answer *a, char c)
         for (size_t i = 0; i < n; i++) {
             bool outside = o->inner.depth == 0;
             qn_json_event event = qn_json_stream_push(&o->inner, bytes[i]);
-            if (event == QN_JSON_BAD || (outside && event != QN_JSON_SPACE && event != QN_JSON_OPEN_OBJECT)) {
+            if (event == QN_JSON_BAD || o->inner.depth > QN_ANSWER_DEPTH ||
+                (outside && event != QN_JSON_SPACE && event != QN_JSON_OPEN_OBJECT)) {
+                return false;
+            }
+            if (event == QN_JSON_OPEN_OBJECT && outside && o->has_name && !announce(a)) {
                 return false;
             }
         }
@@ -116,7 +120,7 @@ static bool begin_arguments(qn_answer *a, bool text)
     o->text_arguments = text;
     o->unescape = (qn_json_unescape){0};
     qn_json_stream_init(&o->inner);
-    return !o->has_name || announce(a);
+    return text || !o->has_name || announce(a); /* a text may still be none of JSON */
 }
 
 static bool begin_value(qn_answer *a, qn_json_event event)
@@ -240,7 +244,7 @@ bool qn_object_byte(qn_answer *a, char c)
     qn_object_reader *o = &a->object;
     uint32_t depth = o->stream.depth;
     qn_json_event event = qn_json_stream_push(&o->stream, c);
-    if (event == QN_JSON_BAD) {
+    if (event == QN_JSON_BAD || o->stream.depth > o->level + QN_ANSWER_DEPTH) {
         return false;
     }
     if (o->in_arguments && !o->text_arguments) {

@@ -49,10 +49,8 @@ bool qn_answer_text_byte(qn_answer *a, char c)
         return true;
     case QN_AS_HEADER:
         return c >= ' ' && c < 0x7F && qn_word_add(&a->name, c); /* all that headers are made of */
-    case QN_AS_BETWEEN:
-        return qn_is_blank(c);
     default:
-        return true; /* over: what follows is not the answer's */
+        return qn_is_blank(c); /* between messages, or over: else the mark was none */
     }
 }
 
@@ -115,10 +113,8 @@ static void leave_for(qn_answer *a, qn_answer_state state)
     if (a->holding && a->n_calls == 0 && a->state == QN_AS_SECTION) {
         qn_answer_reject(a);
     }
-    a->holding = false;
-    if (state == QN_AS_HEADER || state == QN_AS_BETWEEN) {
+    if (a->state != QN_AS_OVER || state != QN_AS_OVER) { /* a second end is held with the first */
         qn_answer_hold(a, NULL);
-        a->name.n = 0;
     }
     qn_answer_enter(a, state);
 }
@@ -129,8 +125,8 @@ static void end_turn(qn_answer *a, const qn_expected *e, qn_str text)
     if (reasoning && a->keep_reasoning && goes_on) {
         qn_answer_say(a, QN_PART_CONTENT, text.data, text.len);
     }
-    a->cut = reasoning && !goes_on;
-    leave_for(a, goes_on ? QN_AS_BETWEEN : QN_AS_OVER);
+    a->cut = a->cut || (reasoning && !goes_on);
+    leave_for(a, goes_on && a->state != QN_AS_OVER ? QN_AS_BETWEEN : QN_AS_OVER);
 }
 
 void qn_answer_on_mark(qn_answer *a, const qn_expected *e, qn_str text)

@@ -45,6 +45,22 @@ static qn_str header_text(qn_str lead, const qn_mark *end)
     return n > lead.len ? (qn_str){"", 0} : qn_cut_trim(qn_cut_to(lead, lead.len - n));
 }
 
+/* What the generation prompt ends with, when content and the first call both follow it with a text that ends with the
+ * same token, and the call's has the name in it. It shows headers where no turn shows two messages. */
+static qn_str open_before_names(const qn_dialect *d, const qn_call_text *c, qn_str lead)
+{
+    qn_str token = qn_cut_last_token(lead), none = {"", 0};
+    qn_mark end = {.core = token, .after = qn_mark_of(lead).after};
+    if (token.len == 0 || header_text(lead, &end).len == 0) {
+        return none;
+    }
+    size_t at = qn_cut_find(c->turn, token, 0);
+    size_t name = qn_cut_find(c->turn, qn_probe_name(0), 0);
+    bool body = at != QN_NOWHERE && name < at && at < c->key_at[0][0];
+    bool json = body && qn_cut_starts(qn_cut_trim(qn_cut_from(c->turn, at + token.len)), QN_STR("{"));
+    return json ? qn_cut_trim(d->turn_start) : none;
+}
+
 bool qn_derive_header(qn_dialect *d, qn_prober *p, const qn_turns *t, qn_call_text *c)
 {
     qn_str reasoning, open = {"", 0};
@@ -58,6 +74,10 @@ bool qn_derive_header(qn_dialect *d, qn_prober *p, const qn_turns *t, qn_call_te
     qn_str between = reasons ? qn_cut_between(reasoning, reason_at, content_at) : (qn_str){"", 0};
     if (open.len == 0) {
         open = find_open(d, between, false);
+    }
+    bool unseen = open.len == 0;
+    if (unseen) {
+        open = open_before_names(d, c, t->lead);
     }
     qn_header h = {.open = {.core = open}, .end = header_end(t->lead)};
     if (open.len == 0 || h.end.core.len == 0) {
@@ -93,6 +113,10 @@ bool qn_derive_header(qn_dialect *d, qn_prober *p, const qn_turns *t, qn_call_te
         add_terminator(d, inside, again, true);
     }
     add_terminator(d, c->turn, c->turn.len, false);
+    if (unseen) {
+        /* Which mark stands between two messages is unknown: any but the one that ends a conversation. */
+        d->ends_go_on = ~1u;
+    }
     d->header = h;
     return true;
 }

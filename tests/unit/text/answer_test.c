@@ -34,7 +34,12 @@ static void objects_between_marks(void **state)
     static const given g[] = {
         {"Hello", "C(Hello)", false},
         {"", "", false},
-        {"Hello<eot>and more", "C(Hello)", false},
+        /* an end of the turn is one when nothing follows */
+        {"Hello<eot>", "C(Hello)", false},
+        {"Hello<eot> \n<eot>\n", "C(Hello)", false},
+        {"Hello<eot>and more", "C(Hello<eot>and more)", false},
+        {"Hello<eot> <eot>\nand <eot>", "C(Hello<eot> <eot>\nand )", false},
+        {"Hello<eot><eo", "C(Hello<eot><eo)", false},
         {"One\n\n<call>\n{\"name\": \"look\", \"arguments\": {\"s\": \"a}\\\"\"}}\n</call>",
          "C(One\n)F(look)A({\"s\": \"a}\\\"\"})E", false},
         {"<call>{\"name\":\"look\",\"arguments\":{}}</call>\n<call>\n{\"name\": \"other\", \"arguments\": "
@@ -69,6 +74,10 @@ static void what_is_no_call_is_content(void **state)
         {"<cal", "C(<cal)", false},
         {"<<call>x", "C(<<call>x)", false},
         {"<call></call>", "C(<call></call>)", false},
+        {"<call>{\"name\": \"look\", \"arguments\": \"abc\"}</call>",
+         "C(<call>{\"name\": \"look\", \"arguments\": \"abc\"}</call>)", false},
+        {"<call>{\"name\": \"look\", \"arguments\": \"\"}</call>",
+         "C(<call>{\"name\": \"look\", \"arguments\": \"\"}</call>)", false},
         {"<call>{\"name\": 5}</call>", "C(<call>{\"name\": 5}</call>)", false},
         {"<call>{\"name\": \"look\", \"arguments\": [1]}</call>",
          "C(<call>{\"name\": \"look\", \"arguments\": [1]}</call>)", false},
@@ -79,6 +88,8 @@ static void what_is_no_call_is_content(void **state)
         {"<call>oh <call>{\"name\": \"look\", \"arguments\": {}}</call>", "C(<call>oh )F(look)A({})E", false},
         /* wrong after it was announced: no end, and the rest is content */
         {"<call>{\"name\": \"look\", \"arguments\": {\"i\": 1 2}}</call>", "F(look)A({\"i\": 1 )C(2}}</call>)", false},
+        {"<call>{\"name\": \"look\", \"arguments\": {\"s\": \"\\ud800\"}}</call>",
+         "F(look)A({\"s\": \"\\ud800)C(\"}}</call>)", false},
         {"<call>{\"name\": \"look\", \"arguments\": {}, \"x\": 1}</call>", "F(look)A({})C(, \"x\": 1}</call>)", false},
     };
     CHECK(small_objects, "<bot>", g);
@@ -241,6 +252,47 @@ static void messages_with_headers(void **state)
     CHECK(small_headers, "<go>user<say>x<end><go>bot<ch>inner<say>", inside);
 }
 
+/* Arguments of that depth make a call, one level more does not end it, and no byte is lost. */
+static void arguments_are_only_so_deep(void **state)
+{
+    (void)state;
+    static const char head[] = "<call>{\"name\": \"look\", \"arguments\": ", tail[] = "}</call>";
+    qn_dialect *d = small_dialect(small_objects);
+    qn_answer_options o = {.prompt = QN_STR("<bot>")};
+    for (size_t depth = 64; depth <= 65; depth++) {
+        char answer[1000];
+        size_t n = sizeof(head) - 1;
+        memcpy(answer, head, n);
+        for (size_t i = 0; i < 2 * depth - 1; i++) {
+            const char *piece = i < depth - 1 ? "{\"a\":" : i == depth - 1 ? "{}" : "}";
+            memcpy(answer + n, piece, strlen(piece));
+            n += strlen(piece);
+        }
+        memcpy(answer + n, tail, sizeof(tail));
+        bool cut;
+        qn_buf heard = small_read(d, &o, answer, 0, &cut);
+        bool ended = heard.data[heard.len - 1] == 'E';
+        assert_int_equal(ended, depth == 64);
+        assert_true(ended || strstr(heard.data, "C({}}") != NULL);
+        qn_buf_free(&heard);
+    }
+    qn_dialect_close(d);
+}
+
+/* Two messages that the template never shows in one turn. */
+static void headers_that_no_turn_shows_twice(void **state)
+{
+    (void)state;
+    static const given g[] = {
+        {"<ch>inner<say>hm<end><go>bot<ch>outer<say>yes<stop>", "C(hmyes)", false},
+        {"<ch>inner<say>hm<end><go>bot to=fn.look<ch>side json<say>{\"i\": 1}<call>",
+         "C(hm)F(look)A({\"i\": 1})E", false},
+        {"<ch>outer<say>yes<stop> oh", "C(yes<stop> oh)", false},
+        {"<ch>outer<say>yes<end>\noh", "C(yes<end>\noh)", false},
+    };
+    CHECK(small_single, "<go>user<say>x<end><go>bot", g);
+}
+
 /* Arguments that come before the name wait for it, but not for ever: then all of it is content. */
 static void what_is_too_long_is_content(void **state)
 {
@@ -368,6 +420,8 @@ int main(void)
         cmocka_unit_test(bare_objects),
         cmocka_unit_test(templates_that_show_no_calls),
         cmocka_unit_test(messages_with_headers),
+        cmocka_unit_test(arguments_are_only_so_deep),
+        cmocka_unit_test(headers_that_no_turn_shows_twice),
         cmocka_unit_test(a_listener_may_stop_it),
         cmocka_unit_test(what_is_too_long_is_content),
         cmocka_unit_test(parts_are_cut_between_characters),

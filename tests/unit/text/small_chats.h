@@ -51,6 +51,15 @@ static const char *const small_headers QN_UNUSED =
     "{%- if not m.tool_calls %}<go>bot<ch>outer<say>{{ m.content }}<stop>{% endif %}"
     "{%- endif %}{%- endfor %}{%- if add_generation_prompt %}<go>bot{% endif %}";
 
+/* The same without reasoning, and with one call: no turn shows two messages. */
+static const char *const small_single QN_UNUSED =
+    SMALL_TOOLS "{%- for m in messages %}{%- if m.role == 'user' %}<go>user<say>{{ m.content }}<end>"
+                "{%- elif m.role == 'tool' %}<go>tool<say>{{ m.content }}<end>"
+                "{%- elif m.tool_calls %}{%- set f = m.tool_calls[0].function %}"
+                "<go>bot to=fn.{{ f.name }}<ch>side json<say>{{ f.arguments | tojson }}<call>"
+                "{%- else %}<go>bot<ch>outer<say>{{ m.content }}{{ '<stop>' if loop.last else '<end>' }}"
+                "{%- endif %}{%- endfor %}{%- if add_generation_prompt %}<go>bot{% endif %}";
+
 static const char *const small_tools QN_UNUSED =
     "[{\"type\": \"function\", \"function\": {\"name\": \"look\", \"parameters\": {\"type\": \"object\", "
     "\"properties\": {"
