@@ -317,13 +317,17 @@ void qn_tiny_file(const qn_tiny_spec *spec, char *path)
     end(&t, qn_gguf_write(t.writer, path, &err), &err);
 }
 
-qn_gguf_writer *qn_tiny_copy(const qn_gguf *g, const char *but_key, const char *but_tensor)
+qn_gguf_writer *qn_tiny_copy_but(const qn_gguf *g, const char *const *but_keys, const char *but_tensor)
 {
     qn_gguf_writer *w = NULL;
     assert_int_equal(qn_gguf_writer_open(NULL, 0, &w, NULL), QN_OK);
     for (size_t i = 0; i < qn_gguf_n_kv(g); i++) {
         const qn_gguf_kv *kv = qn_gguf_kv_at(g, i);
-        if (but_key == NULL || !qn_str_is(kv->key, but_key)) {
+        size_t k = 0;
+        while (but_keys[k] != NULL && !qn_str_is(kv->key, but_keys[k])) {
+            k++;
+        }
+        if (but_keys[k] == NULL) {
             qn_gguf_set_kv(w, kv);
         }
     }
@@ -336,4 +340,9 @@ qn_gguf_writer *qn_tiny_copy(const qn_gguf *g, const char *but_key, const char *
         }
     }
     return w;
+}
+
+qn_gguf_writer *qn_tiny_copy(const qn_gguf *g, const char *but_key, const char *but_tensor)
+{
+    return qn_tiny_copy_but(g, (const char *const[]){but_key, NULL}, but_tensor);
 }

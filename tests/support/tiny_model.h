@@ -46,5 +46,7 @@ void qn_tiny_file(const qn_tiny_spec *spec, char *path);
 /* A writer with all that g holds but for one key and one tensor (NULL: none is left out), which a test then sets in its
  * own way. g must outlive it. */
 qn_gguf_writer *qn_tiny_copy(const qn_gguf *g, const char *but_key, const char *but_tensor);
+/* The same without any of these keys; NULL ends them. */
+qn_gguf_writer *qn_tiny_copy_but(const qn_gguf *g, const char *const *but_keys, const char *but_tensor);
 
 #endif

@@ -12,6 +12,19 @@ static void remember(void *ctx, qn_log_level level, const char *line)
     snprintf(ctx, 256, "%s", line);
 }
 
+/* The first n_tokens items of a list of numbers, the last one repeated when there are fewer. */
+static void set_numbers(qn_gguf_writer *w, const qn_gguf *g, const char *key, uint32_t n_tokens)
+{
+    const qn_gguf_kv *kv = qn_gguf_find(g, key);
+    uint32_t *items = calloc(n_tokens, sizeof(*items)); /* of floats or integers, moved as they are */
+    assert_true(kv != NULL && items != NULL && kv->n_items > 0);
+    for (uint32_t i = 0; i < n_tokens; i++) {
+        memcpy(&items[i], kv->raw + 4 * (i < kv->n_items ? i : kv->n_items - 1), 4);
+    }
+    qn_gguf_set_array(w, key, kv->item_type, items, n_tokens);
+    free(items);
+}
+
 /* The model of n_rows rows with the first n_tokens of its tokens. */
 static qn_model *open_with_tokens(qn_runtime *rt, const qn_tiny_spec *spec, uint32_t n_tokens, qn_error *err)
 {
@@ -30,8 +43,11 @@ static qn_model *open_with_tokens(qn_runtime *rt, const qn_tiny_spec *spec, uint
     for (; n < n_tokens; n++) {
         tokens[n] = QN_STR("more");
     }
-    qn_gguf_writer *w = qn_tiny_copy(g, key, NULL);
+    static const char *const lists[] = {key, "tokenizer.ggml.scores", "tokenizer.ggml.token_type", NULL};
+    qn_gguf_writer *w = qn_tiny_copy_but(g, lists, NULL);
     qn_gguf_set_strs(w, key, tokens, n_tokens);
+    set_numbers(w, g, lists[1], n_tokens);
+    set_numbers(w, g, lists[2], n_tokens);
     char path[4096];
     snprintf(path, sizeof(path), "%s", qn_test_temp("padded.gguf"));
     expect_ok(qn_gguf_write(w, path, err), err);
