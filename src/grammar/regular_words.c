@@ -104,11 +104,11 @@ qn_rx qn_rx_words(qn_rx_pool *p, const qn_rx *kids, uint32_t n)
     qn_rx_vec words = {0}, others = {0};
     for (uint32_t i = 0; i < n; i++) {
         const qn_rx_node *x = qn_rx_at(p, kids[i]);
-        word w = {(const char *)p->text.items + x->a, x->a, x->b};
-        sequence s = sequence_of(p, kids[i]);
         if (x->kind == QN_RX_K_LIT) {
+            word w = {(const char *)p->text.items + x->a, x->a, x->b};
             qn_vec_add(p->budget, &p->status, &words, &w, QN_RX_MAX_NODES, sizeof(w));
         } else {
+            sequence s = sequence_of(p, kids[i]);
             qn_vec_add(p->budget, &p->status, &others, &s, QN_RX_MAX_NODES, sizeof(s));
         }
     }
