@@ -31,26 +31,6 @@ static int32_t read_hex4(const char *s)
     return v;
 }
 
-static char *put_utf8(char *to, uint32_t cp)
-{
-    if (cp < 0x80) {
-        *to++ = (char)cp;
-    } else if (cp < 0x800) {
-        *to++ = (char)(0xC0 | cp >> 6);
-        *to++ = (char)(0x80 | (cp & 0x3F));
-    } else if (cp < 0x10000) {
-        *to++ = (char)(0xE0 | cp >> 12);
-        *to++ = (char)(0x80 | (cp >> 6 & 0x3F));
-        *to++ = (char)(0x80 | (cp & 0x3F));
-    } else {
-        *to++ = (char)(0xF0 | cp >> 18);
-        *to++ = (char)(0x80 | (cp >> 12 & 0x3F));
-        *to++ = (char)(0x80 | (cp >> 6 & 0x3F));
-        *to++ = (char)(0x80 | (cp & 0x3F));
-    }
-    return to;
-}
-
 /* "\uXXXX" at *from, perhaps twice: appends the character at *to. What it means is never longer than its text. */
 static const char *scan_unicode_escape(char **from, char **to)
 {
@@ -73,7 +53,7 @@ static const char *scan_unicode_escape(char **from, char **to)
         s += 6;
     }
     *from = s;
-    *to = put_utf8(*to, cp);
+    *to += qn_utf8_put((uint32_t)cp, *to);
     return NULL;
 }
 

@@ -100,24 +100,7 @@ size_t qn_norm_prefix(qn_norm form, const char *s, size_t n)
 static void put(uint32_t cp, qn_buf *out)
 {
     char s[4];
-    size_t n = 0;
-    if (cp < 0x80) {
-        s[n++] = (char)cp;
-    } else {
-        if (cp < 0x800) {
-            s[n++] = (char)(0xC0 | cp >> 6);
-        } else {
-            if (cp < 0x10000) {
-                s[n++] = (char)(0xE0 | cp >> 12);
-            } else {
-                s[n++] = (char)(0xF0 | cp >> 18);
-                s[n++] = (char)(0x80 | (cp >> 12 & 0x3F));
-            }
-            s[n++] = (char)(0x80 | (cp >> 6 & 0x3F));
-        }
-        s[n++] = (char)(0x80 | (cp & 0x3F));
-    }
-    qn_buf_add(out, s, n);
+    qn_buf_add(out, s, qn_utf8_put(cp, s));
 }
 
 /* Normalises the stretch at s and sets *len to its length: up to an invalid byte or to the second character at which

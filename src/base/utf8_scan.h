@@ -1,4 +1,4 @@
-/* One step over UTF-8, for this layer and for names in files. Shortest form, no surrogates, at most U+10FFFF.
+/* One step over UTF-8, and one character written in it. Shortest form, no surrogates, at most U+10FFFF.
  * SPDX-License-Identifier: MIT */
 #ifndef QN_BASE_UTF8_SCAN_H
 #define QN_BASE_UTF8_SCAN_H
@@ -30,6 +30,31 @@ static inline size_t qn_utf8_scan(const char *s, size_t n)
         }
     }
     return len;
+}
+
+/* Writes cp (below 0x110000) to out; returns its length, 1 to 4. */
+static inline size_t qn_utf8_put(uint32_t cp, char out[4])
+{
+    if (cp < 0x80) {
+        out[0] = (char)cp;
+        return 1;
+    }
+    if (cp < 0x800) {
+        out[0] = (char)(0xC0 | cp >> 6);
+        out[1] = (char)(0x80 | (cp & 0x3F));
+        return 2;
+    }
+    if (cp < 0x10000) {
+        out[0] = (char)(0xE0 | cp >> 12);
+        out[1] = (char)(0x80 | (cp >> 6 & 0x3F));
+        out[2] = (char)(0x80 | (cp & 0x3F));
+        return 3;
+    }
+    out[0] = (char)(0xF0 | cp >> 18);
+    out[1] = (char)(0x80 | (cp >> 12 & 0x3F));
+    out[2] = (char)(0x80 | (cp >> 6 & 0x3F));
+    out[3] = (char)(0x80 | (cp & 0x3F));
+    return 4;
 }
 
 #endif

@@ -224,37 +224,11 @@ static void merge_window(const qn_tokenizer *t, const char *text, qn_window *w)
 
 static const struct qn_merge_rules rules = {fill, may_merge, find, merge_window, emit};
 
-/* A piece as the vocabulary spells it. */
-static qn_status encode_piece(qn_encode_run *run, const char *s, uint32_t n)
-{
-    const qn_tokenizer *t = run->t;
-    int32_t whole = qn_pieces_find(t, s, n);
-    unsigned known = whole == QN_NO_ID ? QN_WHOLE_NO : atomic_load_explicit(&t->whole[whole], memory_order_relaxed);
-    if (known == QN_WHOLE_YES) {
-        qn_emit(run, whole);
-        return QN_OK;
-    }
-    qn_window w;
-    fill(t, s, n, 0, &w);
-    if (w.start[w.n] < n) {
-        return qn_merge_long(run, s, n, &rules);
-    }
-    merge_window(t, s, &w);
-    if (known == QN_WHOLE_UNKNOWN) {
-        bool same = w.n == 1 && w.id[0] == whole;
-        atomic_store_explicit(&t->whole[whole], same ? QN_WHOLE_YES : QN_WHOLE_NO, memory_order_relaxed);
-    }
-    for (uint32_t i = 0; i < w.n; i++) {
-        emit(run, s, w.id[i], w.start[i], w.start[i + 1]);
-    }
-    return QN_OK;
-}
-
 static qn_status flush(qn_encode_run *run)
 {
     QN_TRY(run->text.status);
     if (run->text.len > 0) {
-        QN_TRY(encode_piece(run, run->text.data, (uint32_t)run->text.len));
+        QN_TRY(qn_merge_piece(run, run->text.data, (uint32_t)run->text.len, &rules));
         qn_buf_clear(&run->text);
     }
     return QN_OK;

@@ -145,4 +145,31 @@ static inline __attribute__((always_inline)) void qn_merge_window(const qn_token
 /* Appends the ids of a word that does not fit into one window. */
 qn_status qn_merge_long(qn_encode_run *run, const char *text, uint32_t n, const struct qn_merge_rules *rules);
 
+/* Appends the ids of a piece as the vocabulary spells it, n >= 1 bytes. Inlined, so that constant rules cost no calls. */
+static inline __attribute__((always_inline)) qn_status qn_merge_piece(qn_encode_run *run, const char *s, uint32_t n,
+                                                                      const struct qn_merge_rules *rules)
+{
+    const qn_tokenizer *t = run->t;
+    int32_t whole = qn_pieces_find(t, s, n);
+    unsigned known = whole == QN_NO_ID ? QN_WHOLE_NO : atomic_load_explicit(&t->whole[whole], memory_order_relaxed);
+    if (known == QN_WHOLE_YES) {
+        qn_emit(run, whole);
+        return QN_OK;
+    }
+    qn_window w;
+    rules->fill(t, s, n, 0, &w);
+    if (w.start[w.n] < n) {
+        return qn_merge_long(run, s, n, rules);
+    }
+    rules->merge_window(t, s, &w);
+    if (known == QN_WHOLE_UNKNOWN) {
+        bool same = w.n == 1 && w.id[0] == whole;
+        atomic_store_explicit(&t->whole[whole], same ? QN_WHOLE_YES : QN_WHOLE_NO, memory_order_relaxed);
+    }
+    for (uint32_t i = 0; i < w.n; i++) {
+        rules->emit(run, s, w.id[i], w.start[i], w.start[i + 1]);
+    }
+    return QN_OK;
+}
+
 #endif

@@ -120,32 +120,6 @@ static void emit(qn_encode_run *run, const char *text, int32_t id, uint32_t star
     }
 }
 
-/* A piece as the vocabulary spells it. */
-static qn_status encode_piece(qn_encode_run *run, const char *s, uint32_t n)
-{
-    const qn_tokenizer *t = run->t;
-    int32_t whole = qn_pieces_find(t, s, n);
-    unsigned known = whole == QN_NO_ID ? QN_WHOLE_NO : atomic_load_explicit(&t->whole[whole], memory_order_relaxed);
-    if (known == QN_WHOLE_YES) {
-        qn_emit(run, whole);
-        return QN_OK;
-    }
-    qn_window w;
-    fill(t, s, n, 0, &w);
-    if (w.start[w.n] < n) {
-        return qn_merge_long(run, s, n, &rules);
-    }
-    merge_window(t, s, &w);
-    if (known == QN_WHOLE_UNKNOWN) {
-        bool same = w.n == 1 && w.id[0] == whole;
-        atomic_store_explicit(&t->whole[whole], same ? QN_WHOLE_YES : QN_WHOLE_NO, memory_order_relaxed);
-    }
-    for (uint32_t i = 0; i < w.n; i++) {
-        emit(run, s, w.id[i], w.start[i], w.start[i + 1]);
-    }
-    return QN_OK;
-}
-
 /* A piece of the text, with a space before it that the text does not have when `prefix` is set. */
 static qn_status encode_spelled(qn_encode_run *run, const char *text, size_t n, bool prefix)
 {
@@ -153,7 +127,7 @@ static qn_status encode_spelled(qn_encode_run *run, const char *text, size_t n, 
     bool inner = n > 1 && memchr(text + 1, ' ', n - 1) != NULL;
     size_t n_spaces = (size_t)prefix + (n > 0 && text[0] == ' ');
     if (!inner && n_spaces == 0) {
-        return encode_piece(run, text, (uint32_t)n);
+        return qn_merge_piece(run, text, (uint32_t)n, &rules);
     }
     if (!inner && n_spaces == 1 && n <= 128) { /* most pieces: one space, then none */
         size_t skip = prefix ? 0 : 1;
@@ -161,7 +135,7 @@ static qn_status encode_spelled(qn_encode_run *run, const char *text, size_t n, 
         if (n > skip) {
             memcpy(near + QN_SPM_SPACE_LEN, text + skip, n - skip);
         }
-        return encode_piece(run, near, (uint32_t)(QN_SPM_SPACE_LEN + n - skip));
+        return qn_merge_piece(run, near, (uint32_t)(QN_SPM_SPACE_LEN + n - skip), &rules);
     }
     qn_buf *out = &run->text;
     qn_buf_clear(out);
@@ -178,7 +152,7 @@ static qn_status encode_spelled(qn_encode_run *run, const char *text, size_t n, 
         at = end + 1;
     }
     QN_TRY(out->status);
-    return encode_piece(run, out->data, (uint32_t)out->len);
+    return qn_merge_piece(run, out->data, (uint32_t)out->len, &rules);
 }
 
 static qn_status encode_cached(qn_encode_run *run, const char *text, size_t n)

@@ -10,40 +10,6 @@
 #define MAX_TOOLS_NODES (1u << 20)
 #define MAX_UNION_DEPTH 4 /* anyOf inside anyOf */
 
-static void write_copy(qn_json_writer *w, const qn_json *v)
-{
-    size_t n = qn_json_count(v);
-    switch (qn_json_kind_of(v)) {
-    case QN_JSON_NULL:
-        qn_json_null(w);
-        break;
-    case QN_JSON_BOOL:
-        qn_json_bool(w, qn_json_as_bool(v));
-        break;
-    case QN_JSON_NUMBER:
-        qn_json_f64(w, qn_json_as_f64(v)); /* nothing here reads numbers of a schema */
-        break;
-    case QN_JSON_STRING:
-        qn_json_string(w, qn_json_as_str(v));
-        break;
-    case QN_JSON_ARRAY:
-        qn_json_begin_array(w);
-        for (size_t i = 0; i < n; i++) {
-            write_copy(w, qn_json_at(v, i));
-        }
-        qn_json_end_array(w);
-        break;
-    case QN_JSON_OBJECT:
-        qn_json_begin_object(w);
-        for (size_t i = 0; i < n; i++) {
-            qn_json_key_str(w, qn_json_key_at(v, i));
-            write_copy(w, qn_json_at(v, i));
-        }
-        qn_json_end_object(w);
-        break;
-    }
-}
-
 qn_status qn_tools_copy(const qn_json *tools, qn_budget *b, qn_json_doc **out, qn_error *err)
 {
     *out = NULL;
@@ -54,7 +20,7 @@ qn_status qn_tools_copy(const qn_json *tools, qn_budget *b, qn_json_doc **out, q
     qn_json_writer w;
     qn_buf_init(&text, b, "chat", MAX_TOOLS_TEXT);
     qn_json_writer_init(&w, &text);
-    write_copy(&w, tools);
+    qn_json_copy(&w, tools);
     qn_status status = text.status;
     if (status == QN_OK) {
         status = qn_json_parse(b, text.data, text.len, MAX_TOOLS_NODES, out, err);

@@ -214,7 +214,7 @@ static qn_status add_char(percent *p, qn_value a)
             return qn_run_fail(p->run, "%%c arg not in range(0x110000)");
         }
         char c[4];
-        QN_TRY(qn_vstring(p->run, c, qn_vchar_put((uint32_t)i, c), false, &a));
+        QN_TRY(qn_vstring(p->run, c, qn_utf8_put((uint32_t)i, c), false, &a));
     }
     if (a.kind != QN_V_STRING || a.u.s->n_chars != 1) {
         return qn_run_fail(p->run, "%%c requires int or char");

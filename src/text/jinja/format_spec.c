@@ -270,7 +270,7 @@ static qn_status format_char(qn_run *run, int64_t i, const spec *f, qn_value *ou
     }
     qn_value body, none;
     char c[4];
-    QN_TRY(qn_vstring(run, c, qn_vchar_put((uint32_t)i, c), false, &body));
+    QN_TRY(qn_vstring(run, c, qn_utf8_put((uint32_t)i, c), false, &body));
     QN_TRY(qn_vcstring(run, "", &none));
     return pad(run, f, f->align == 0 ? '<' : f->align == '0' ? '=' : f->align, none, body, out);
 }

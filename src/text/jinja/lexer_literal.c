@@ -155,30 +155,6 @@ qn_status qn_lex_number(qn_lexer *l, qn_tok *out, size_t *len)
     return QN_OK;
 }
 
-static size_t put_utf8(char *to, uint32_t cp)
-{
-    if (cp < 0x80) {
-        to[0] = (char)cp;
-        return 1;
-    }
-    if (cp < 0x800) {
-        to[0] = (char)(0xC0 | cp >> 6);
-        to[1] = (char)(0x80 | (cp & 63));
-        return 2;
-    }
-    if (cp < 0x10000) {
-        to[0] = (char)(0xE0 | cp >> 12);
-        to[1] = (char)(0x80 | (cp >> 6 & 63));
-        to[2] = (char)(0x80 | (cp & 63));
-        return 3;
-    }
-    to[0] = (char)(0xF0 | cp >> 18);
-    to[1] = (char)(0x80 | (cp >> 12 & 63));
-    to[2] = (char)(0x80 | (cp >> 6 & 63));
-    to[3] = (char)(0x80 | (cp & 63));
-    return 4;
-}
-
 /* The escapes of two, four and eight hexadecimal digits: raw.data[*i] is the letter. Writes the character. */
 static qn_status unescape_hex(qn_lexer *l, qn_str raw, size_t *i, char *to, size_t *n)
 {
@@ -196,7 +172,7 @@ static qn_status unescape_hex(qn_lexer *l, qn_str raw, size_t *i, char *to, size
     if (cp > 0x10FFFF || (cp >= 0xD800 && cp < 0xE000)) {
         return qn_tree_fail(l->tree, l->line, "illegal Unicode character");
     }
-    *n += put_utf8(to + *n, cp);
+    *n += qn_utf8_put(cp, to + *n);
     return QN_OK;
 }
 
@@ -231,7 +207,7 @@ qn_status qn_lex_unescape(qn_lexer *l, qn_str raw, qn_str *out)
                 cp = cp << 3 | (uint32_t)(raw.data[i] - '0');
             }
             i--;
-            n += put_utf8(to + n, cp);
+            n += qn_utf8_put(cp, to + n);
         } else if (c == 'x' || c == 'u' || c == 'U') {
             QN_TRY(unescape_hex(l, raw, &i, to, &n));
         } else if (c == 'N') {

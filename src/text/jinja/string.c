@@ -25,30 +25,6 @@ uint32_t qn_vchar_before(const qn_vstr *s, size_t *i)
     return cp;
 }
 
-size_t qn_vchar_put(uint32_t cp, char out[4])
-{
-    if (cp < 0x80) {
-        out[0] = (char)cp;
-        return 1;
-    }
-    if (cp < 0x800) {
-        out[0] = (char)(0xC0 | cp >> 6);
-        out[1] = (char)(0x80 | (cp & 0x3F));
-        return 2;
-    }
-    if (cp < 0x10000) {
-        out[0] = (char)(0xE0 | cp >> 12);
-        out[1] = (char)(0x80 | (cp >> 6 & 0x3F));
-        out[2] = (char)(0x80 | (cp & 0x3F));
-        return 3;
-    }
-    out[0] = (char)(0xF0 | cp >> 18);
-    out[1] = (char)(0x80 | (cp >> 12 & 0x3F));
-    out[2] = (char)(0x80 | (cp >> 6 & 0x3F));
-    out[3] = (char)(0x80 | (cp & 0x3F));
-    return 4;
-}
-
 size_t qn_vstr_offset(const qn_vstr *s, uint32_t i_char)
 {
     if (s->n_bytes == s->n_chars || i_char >= s->n_chars) {
@@ -250,13 +226,13 @@ void qn_vbuild_add_cstr(qn_vbuild *v, const char *text)
 void qn_vbuild_add_char(qn_vbuild *v, uint32_t cp)
 {
     char c[4];
-    qn_vbuild_add(v, c, qn_vchar_put(cp, c));
+    qn_vbuild_add(v, c, qn_utf8_put(cp, c));
 }
 
 void qn_vbuild_add_char_like(qn_vbuild *v, const qn_vstr *s, size_t from, uint32_t cp)
 {
     char c[4];
-    qn_vbuild_add_like(v, s, from, c, qn_vchar_put(cp, c));
+    qn_vbuild_add_like(v, s, from, c, qn_utf8_put(cp, c));
 }
 
 void qn_vbuild_add_string(qn_vbuild *v, qn_value s)

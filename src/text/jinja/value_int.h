@@ -99,7 +99,6 @@ static inline uint32_t qn_vchar_next(const qn_vstr *s, size_t *i)
 }
 /* The character before s[*i], *i > 0; *i moves to its first byte. */
 uint32_t qn_vchar_before(const qn_vstr *s, size_t *i);
-size_t qn_vchar_put(uint32_t cp, char out[4]);
 uint32_t qn_vchar_count(const char *bytes, size_t n);
 /* Byte where character i begins; the end for those beyond it. */
 size_t qn_vstr_offset(const qn_vstr *s, uint32_t i_char);
