@@ -24,7 +24,7 @@ for name in ("RAYON_NUM_THREADS", "OMP_NUM_THREADS", "LLGUIDANCE_NUM_THREADS"):
 os.environ["TOKENIZERS_PARALLELISM"] = "false"
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path.remove(str(HERE))  # another file here has the name of a package that is needed
-sys.path.append(str(HERE.parent / "tests" / "oracle" / "text"))
+sys.path += [str(HERE.parent / "tests" / "oracle" / "text"), str(HERE)]
 
 try:
     import llguidance
@@ -34,6 +34,7 @@ try:
     import transformers
     import xgrammar
 
+    import grammar_corners
     import packages
     import vocab
 except ImportError as error:
@@ -131,6 +132,7 @@ def numbers():
 
 
 CASES = {f.__name__: f for f in (profile, form, orders, strings, tree, numbers)}
+CORNERS = grammar_corners.corners()
 
 
 # ---- contestants: compile_us, and the times of all masks ----
@@ -207,11 +209,11 @@ def measure(contestant, schema, texts, rounds):
     return statistics.mean(compile_us), masks
 
 
-def measure_quern(program, gguf, cases, rounds, folder):
+def measure_quern(program, gguf, cases, rounds, steps, folder):
     path = folder / "cases.json"
     path.write_text(json.dumps(cases), encoding="utf-8")
-    out = subprocess.run([program, "-r", str(rounds), gguf, path], check=True, stdout=subprocess.PIPE, text=True).stdout
-    return {case["name"]: (case["compile_us"], case["mask_us"]) for case in map(json.loads, out.splitlines())}
+    out = subprocess.run([program, "-r", str(rounds), "-w", str(steps), gguf, path], check=True, stdout=subprocess.PIPE).stdout
+    return {case["name"]: case for case in map(json.loads, out.decode("utf-8", "replace").splitlines())}
 
 
 # ---- report ----
@@ -250,6 +252,23 @@ def report(cases, found):
                   f"p99 {min(p[2] for p in theirs) / mine[2]:.1f}")
 
 
+def report_corners(measured):
+    """quern alone: the worst first, with the text before the slowest mask."""
+    print("| case | compile, ms | masks | mean, us | p99 | max | behind |\n|---|---|---|---|---|---|---|")
+    for case in sorted(measured.values(), key=lambda c: -c["slowest"][0][0]):
+        mean, _, p99 = figures(case["mask_us"])
+        tail = json.dumps(case["slowest"][0][1][-40:], ensure_ascii=False).replace("|", "\\|")
+        print(f"| {case['name']} | {case['compile_us'] * 1e-3:.2f} | {len(case['mask_us'])} | {mean:.1f} | {p99:.0f} | "
+              f"{case['slowest'][0][0]:.0f} | {tail} |")
+    everything = [t for case in measured.values() for t in case["mask_us"]]
+    mean, _, p99 = figures(everything)
+    print(f"| all | | {len(everything)} | {mean:.1f} | {p99:.0f} | {max(everything):.0f} | |")
+
+
+def encode_all(tokenizer, texts):
+    return [tokenizer.encode(t, add_special_tokens=False) for t in texts]
+
+
 def main():
     p = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
     p.add_argument("--program", type=pathlib.Path, required=True, help="quern_grammar_bench")
@@ -257,21 +276,32 @@ def main():
     p.add_argument("--rounds", type=int, default=3)
     p.add_argument("--texts", type=int, default=8, help="of each schema")
     p.add_argument("--alone", action="store_true", help="quern only")
+    p.add_argument("--corners", nargs="?", const="", metavar="PART", help="quern only, and the cases of grammar_corners.py: "
+                   "those with PART in their names [all]")
+    p.add_argument("--steps", type=int, default=0, help="corners: tokens of each of four texts drawn from the masks")
+    p.add_argument("--keep", type=pathlib.Path, help="a folder for the files that quern_grammar_bench gets")
     args = p.parse_args()
     published = packages.get("llama3.1")
     tokenizer = transformers.PreTrainedTokenizerFast(tokenizer_file=str(published), eos_token="<|eot_id|>")
     r = random.Random(20)
     cases = []
-    for name in args.case or CASES:
-        schema, make = CASES[name]()
-        texts = [json.dumps(make(r), separators=(",", ":"), ensure_ascii=False) for _ in range(args.texts)]
-        cases.append({"name": name, "schema": schema,
-                      "texts": [tokenizer.encode(t, add_special_tokens=False) for t in texts]})
+    if args.corners is not None:
+        cases = [{"name": name, **source, "texts": encode_all(tokenizer, texts)} for name, (source, texts) in CORNERS.items()
+                 if args.corners in name]
+    else:
+        for name in args.case or CASES:
+            schema, make = CASES[name]()
+            texts = [json.dumps(make(r), separators=(",", ":"), ensure_ascii=False) for _ in range(args.texts)]
+            cases.append({"name": name, "schema": schema, "texts": encode_all(tokenizer, texts)})
     with tempfile.TemporaryDirectory() as folder:
-        folder = pathlib.Path(folder)
+        folder = args.keep or pathlib.Path(folder)
         gguf = folder / "llama3.gguf"
         vocab.from_json(vocab.read_json(published), "llama-bpe").write(gguf)
-        found = {"quern": measure_quern(args.program, gguf, cases, args.rounds, folder)}
+        measured = measure_quern(args.program, gguf, cases, args.rounds, args.steps, folder)
+    if args.corners is not None:
+        report_corners(measured)
+        return
+    found = {"quern": {name: (case["compile_us"], case["mask_us"]) for name, case in measured.items()}}
     for make_contestant in [] if args.alone else [Llguidance, Xgrammar]:
         contestant = make_contestant(tokenizer)
         found[contestant.name] = {case["name"]: measure(contestant, case["schema"], case["texts"], args.rounds)

@@ -1,8 +1,10 @@
-/* Times masks: for each case of a file, a schema is compiled and texts, given as token ids, are gone through. Prints a
- * line of JSON for each case: how long compiling took and every single mask, with a fresh grammar for each round, so that
- * the first mask in a state counts as well. bench/grammar.py writes the cases and compares with others.
+/* Times masks: for each case of a file, a schema (or GBNF, or a pattern) is compiled and texts, given as token ids, are
+ * gone through; then, if asked to, texts of tokens drawn from the masks. Prints a line of JSON for each case: how long
+ * compiling took and every single mask, with a fresh grammar for each round, so that the first mask in a state counts as
+ * well; and the slowest masks with the text before them. bench/grammar.py writes the cases and compares with others.
  * SPDX-License-Identifier: MIT */
 #include "base/json.h"
+#include "base/random.h"
 #include "grammar/front.h"
 #include "grammar/grammar.h"
 
@@ -11,7 +13,17 @@
 #include <time.h>
 #include <unistd.h>
 
+#define N_SLOWEST 3
+#define N_WALKS 4
+#define TAIL 60 /* bytes of text that a slow mask is named by */
+
+typedef struct slow {
+    double us;
+    char tail[TAIL + 1];
+} slow;
+
 typedef struct job {
+    const qn_tokenizer *tokenizer;
     qn_grammar_vocab *vocab;
     uint64_t *bits;
     uint32_t max_whitespace;
@@ -19,6 +31,10 @@ typedef struct job {
     size_t n_us, cap_us;
     double compile_us, accept_us;
     size_t n_accepted;
+    unsigned n_steps; /* of each text that is drawn */
+    qn_random random;
+    qn_buf text;
+    slow slowest[N_SLOWEST];
 } job;
 
 static void fail(const char *what, const char *why)
@@ -61,17 +77,33 @@ static void note(job *j, double us)
         }
     }
     j->us[j->n_us++] = us;
+    int place = N_SLOWEST;
+    while (place > 0 && j->slowest[place - 1].us < us) {
+        place--;
+    }
+    if (place < N_SLOWEST) {
+        memmove(j->slowest + place + 1, j->slowest + place, (size_t)(N_SLOWEST - 1 - place) * sizeof(slow));
+        slow *s = &j->slowest[place];
+        size_t n = j->text.len < TAIL ? j->text.len : TAIL;
+        s->us = us;
+        memcpy(s->tail, n == 0 ? "" : j->text.data + j->text.len - n, n);
+        s->tail[n] = '\0';
+    }
 }
 
-static qn_grammar *compile(job *j, const char *name, const qn_json *schema)
+static qn_grammar *compile(job *j, const char *name, const qn_json *one)
 {
     qn_gx_builder b;
     qn_grammar *g;
     qn_error err;
+    const qn_json *schema = qn_json_find(one, "schema"), *gbnf = qn_json_find(one, "gbnf");
     double start = now_us();
     qn_gx_init(&b, NULL);
     qn_schema_options options = {.max_whitespace = j->max_whitespace};
-    if (qn_front_schema(&b, schema, &options, &err) != QN_OK || qn_grammar_open(&b, NULL, &g, &err) != QN_OK) {
+    qn_status s = schema != NULL ? qn_front_schema(&b, schema, &options, &err)
+                  : gbnf != NULL ? qn_front_gbnf(&b, qn_json_as_str(gbnf), &err)
+                                 : qn_front_regex(&b, qn_json_as_str(qn_json_find(one, "regex")), &err);
+    if (s != QN_OK || qn_grammar_open(&b, NULL, &g, &err) != QN_OK) {
         fail(name, err.what);
     }
     qn_gx_free(&b);
@@ -79,10 +111,20 @@ static qn_grammar *compile(job *j, const char *name, const qn_json *schema)
     return g;
 }
 
+static void add_text(job *j, int32_t id)
+{
+    qn_error err;
+    if (j->text.len > 4096) {
+        qn_buf_clear(&j->text);
+    }
+    qn_tokenizer_decode_token(j->tokenizer, id, 0, false, &j->text, &err);
+}
+
 static void go_through(job *j, const char *name, qn_grammar *g, const qn_json *ids)
 {
     qn_matcher *m;
     qn_error err;
+    qn_buf_clear(&j->text);
     double start = now_us();
     if (qn_matcher_open(g, j->vocab, NULL, &m, &err) != QN_OK) {
         fail(name, err.what);
@@ -105,11 +147,65 @@ static void go_through(job *j, const char *name, qn_grammar *g, const qn_json *i
         }
         j->accept_us += now_us() - start;
         j->n_accepted += i < n;
+        if (i < n) {
+            add_text(j, (int32_t)id);
+        }
     }
     if (!qn_matcher_may_end(m)) {
         fail(name, "the text is not complete");
     }
     qn_matcher_close(m);
+}
+
+/* A token of the mask, the first from a random place on; -1: only ends are in it. */
+static int32_t draw(job *j)
+{
+    uint32_t n = qn_tokenizer_n_vocab(j->tokenizer), first = (uint32_t)qn_random_below(&j->random, n);
+    for (uint32_t i = 0; i < n; i++) {
+        int32_t id = (int32_t)((first + i) % n);
+        if ((j->bits[id / 64] >> (id % 64) & 1) != 0 && !qn_tokenizer_is_end(j->tokenizer, id)) {
+            return id;
+        }
+    }
+    return -1;
+}
+
+static void walk(job *j, const char *name, qn_grammar *g)
+{
+    qn_matcher *m;
+    qn_error err;
+    if (qn_matcher_open(g, j->vocab, NULL, &m, &err) != QN_OK) {
+        fail(name, err.what);
+    }
+    qn_buf_clear(&j->text);
+    for (unsigned i = 0; i < j->n_steps; i++) {
+        double start = now_us();
+        qn_status s = qn_matcher_mask(m, j->bits);
+        note(j, now_us() - start);
+        int32_t id = s == QN_OK ? draw(j) : -1;
+        s = s == QN_OK && id >= 0 ? qn_matcher_accept(m, id) : s;
+        if (s != QN_OK) {
+            fprintf(stderr, "%s: %s behind a text that was drawn\n", name, qn_status_text(s));
+        }
+        if (s != QN_OK || id < 0) {
+            break;
+        }
+        add_text(j, id);
+    }
+    qn_matcher_close(m);
+}
+
+static void print_slowest(const job *j)
+{
+    printf("\"slowest\":[");
+    for (int i = 0; i < N_SLOWEST; i++) {
+        printf("%s[%.1f,\"", i == 0 ? "" : ",", j->slowest[i].us);
+        for (const char *c = j->slowest[i].tail; *c != '\0'; c++) {
+            printf(*c < ' ' || *c == '"' || *c == '\\' || *c == 127 ? "\\u%04x" : "%c", (unsigned char)*c);
+        }
+        printf("\"]");
+    }
+    printf("],");
 }
 
 static void run_case(job *j, const qn_json *one, unsigned rounds)
@@ -119,14 +215,20 @@ static void run_case(job *j, const qn_json *one, unsigned rounds)
     snprintf(label, sizeof(label), "%.*s", QN_STR_ARG(qn_json_as_str(name)));
     j->n_us = j->n_accepted = 0;
     j->compile_us = j->accept_us = 0;
+    memset(j->slowest, 0, sizeof(j->slowest));
     for (unsigned r = 0; r < rounds; r++) {
-        qn_grammar *g = compile(j, label, qn_json_find(one, "schema"));
+        qn_grammar *g = compile(j, label, one);
         for (size_t i = 0; i < qn_json_count(texts); i++) {
             go_through(j, label, g, qn_json_at(texts, i));
         }
+        for (unsigned i = 0; i < N_WALKS && j->n_steps != 0; i++) {
+            walk(j, label, g);
+        }
         qn_grammar_close(g);
     }
-    printf("{\"name\":\"%s\",\"compile_us\":%.1f,\"accept_us\":%.3f,\"mask_us\":[", label, j->compile_us / rounds,
+    printf("{\"name\":\"%s\",", label);
+    print_slowest(j);
+    printf("\"compile_us\":%.1f,\"accept_us\":%.3f,\"mask_us\":[", j->compile_us / rounds,
            j->accept_us / (double)(j->n_accepted == 0 ? 1 : j->n_accepted));
     for (size_t i = 0; i < j->n_us; i++) {
         printf("%s%.2f", i == 0 ? "" : ",", j->us[i]);
@@ -139,15 +241,16 @@ int main(int argc, char **argv)
 {
     job j = {0};
     unsigned rounds = 3;
-    for (int c; (c = getopt(argc, argv, "r:b:")) != -1;) {
+    for (int c; (c = getopt(argc, argv, "r:b:w:")) != -1;) {
         rounds = c == 'r' ? (unsigned)strtoul(optarg, NULL, 10) : rounds;
         j.max_whitespace = c == 'b' ? (uint32_t)strtoul(optarg, NULL, 10) : j.max_whitespace;
+        j.n_steps = c == 'w' ? (unsigned)strtoul(optarg, NULL, 10) : j.n_steps;
         if (c == '?') {
             return 2;
         }
     }
     if (argc - optind != 2) {
-        fail("usage", "quern_grammar_bench [-r ROUNDS] [-b BLANKS] VOCAB.gguf CASES.json");
+        fail("usage", "quern_grammar_bench [-r ROUNDS] [-b BLANKS] [-w STEPS] VOCAB.gguf CASES.json");
     }
     qn_gguf *g;
     qn_tokenizer *t;
@@ -155,6 +258,9 @@ int main(int argc, char **argv)
     if (qn_gguf_open(argv[optind], NULL, &g, &err) != QN_OK || qn_tokenizer_open(g, NULL, &t, &err) != QN_OK) {
         fail(argv[optind], err.what);
     }
+    j.tokenizer = t;
+    qn_random_seed(&j.random, 5);
+    qn_buf_init(&j.text, NULL, "bench", 1u << 20);
     double start = now_us();
     if (qn_grammar_vocab_open(t, NULL, &j.vocab, &err) != QN_OK) {
         fail(argv[optind], err.what);
@@ -174,6 +280,7 @@ int main(int argc, char **argv)
     free(text);
     free(j.us);
     free(j.bits);
+    qn_buf_free(&j.text);
     qn_grammar_vocab_close(j.vocab);
     qn_tokenizer_close(t);
     qn_gguf_close(g);
