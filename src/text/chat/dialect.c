@@ -58,7 +58,8 @@ static bool keep_all(qn_dialect *d)
     qn_header *h = &d->header;
     bool good = keep(d, &d->turn_start) && keep_mark(d, &d->think_open) && keep_mark(d, &d->think_close);
     good = good && keep_mark(d, &d->content_open) && keep_mark(d, &d->content_close) && keep_mark(d, &h->open) &&
-           keep_mark(d, &h->end) && keep(d, &h->content) && keep(d, &h->reasoning) && keep(d, &h->recipient);
+           keep_mark(d, &h->end) && keep(d, &h->content) && keep(d, &h->reasoning) && keep(d, &h->recipient) &&
+           keep(d, &h->lead) && keep(d, &h->tail);
     for (size_t i = 0; i < d->n_syntaxes; i++) {
         good = good && keep_syntax(d, &d->syntaxes[i]);
     }
@@ -170,6 +171,7 @@ static void describe_syntax(qn_json_writer *w, const qn_syntax *s, qn_buf *scrat
     add_flag(w, "list", s->list);
     add_flag(w, "bare", s->bare);
     add_flag(w, "whole", s->whole);
+    add_flag(w, "known", s->known);
     add_mark(w, "section_open", &s->section_open, scratch);
     add_mark(w, "call_open", &s->call_open, scratch);
     add_mark(w, "name_end", &s->name_end, scratch);

@@ -312,6 +312,7 @@ void qn_derive_calls(qn_dialect *d, qn_prober *p, qn_turns *t)
     if (derive_object(d, p, t, &how, &c) || derive_named(d, p, t, &how, &c) || derive_literal(d, p, t, &how, &c) ||
         derive_tagged(d, p, t, &how, &c)) {
         d->n_syntaxes = d->n_own = 1;
+        d->syntaxes[0].alone = c.n_calls == 1;
         add_end_before_results(d, p, &how);
     } else {
         qn_add_note(d, "the template shows calls in a shape that is not known");

@@ -96,6 +96,11 @@ bool qn_derive_header(qn_dialect *d, qn_prober *p, const qn_turns *t, qn_call_te
         from--;
     }
     h.recipient = qn_cut_from(recipient, from);
+    size_t begin = qn_cut_find_last(recipient, open, from);
+    begin = begin == QN_NOWHERE ? 0 : begin + open.len;
+    h.lead = qn_cut_between(recipient, begin, from);
+    h.tail = qn_cut_to(name_end, end_at);
+    h.alone = c->n_calls == 1;
     c->body = (size_t)(name_end.data - c->turn.data) + end_at + h.end.core.len;
     qn_str body = qn_cut_trim(qn_cut_between(c->turn, c->body, c->key_at[0][0]));
     h.json_body = qn_cut_starts(body, QN_STR("{"));

@@ -9,61 +9,16 @@
  *     dialect_tags.c       the marks of calls whose parameters stand one by one
  *     dialect_header.c     turns that are made of several messages with headers
  *     dialect_common.c     syntaxes that models write though their template does not show them
+ *     dialect_syntax.c     what others may know of calls
  *
  * SPDX-License-Identifier: MIT */
 #ifndef QN_TEXT_CHAT_DIALECT_INT_H
 #define QN_TEXT_CHAT_DIALECT_INT_H
 
 #include "text/chat/cut.h"
-#include "text/chat/dialect.h"
+#include "text/chat/dialect_syntax.h"
 
-typedef enum qn_shape {
-    QN_SHAPE_OBJECT, /* {"name": NAME, "arguments": {...}}, members in any order */
-    QN_SHAPE_KEYED,  /* {NAME: {...}} */
-    QN_SHAPE_NAMED,  /* NAME name_end {...} */
-    QN_SHAPE_TAGGED, /* NAME name_end (key_open KEY key_end VALUE value_end)* */
-    QN_SHAPE_NESTED, /* NAME name_end (key_open KEY> VALUE-or-more-of-these key_open /KEY>)* */
-    QN_SHAPE_BRACES, /* NAME{KEY:VALUE,...} */
-    QN_SHAPE_PYTHON, /* NAME(KEY=VALUE, ...) */
-} qn_shape;
-
-typedef enum qn_id_place { QN_ID_NONE, QN_ID_BEFORE_NAME, QN_ID_AFTER_NAME, QN_ID_AROUND_NAME } qn_id_place;
-
-/* One way to write calls: section_open (call_open CALL call_close)* section_close, where a section or the marks of one
- * call may be absent. Calls that are JSON or Python may stand in a list. */
-typedef struct qn_syntax {
-    qn_shape shape;
-    bool list;  /* the template writes [ and ] around the calls, and commas between them */
-    bool bare;  /* no mark before: only where the answer begins, and only functions that are known */
-    bool whole; /* only when the call is the whole answer */
-    qn_mark section_open, section_close, call_open, call_close;
-    qn_str separator; /* whitespace between calls */
-    /* OBJECT */
-    qn_str name_key, arguments_key, id_key;
-    qn_str other_keys[2]; /* members that the template writes too, and whose values say nothing */
-    /* NAMED, TAGGED, NESTED */
-    qn_mark name_end;
-    qn_id_place id_place; /* NAMED; AROUND: the id is id_prefix, the name and what the core of name_end begins with */
-    qn_mark id_end;       /* between id and name, or name and id */
-    qn_str id_prefix;     /* AROUND: the end of call_open that belongs to the id */
-    size_t id_suffix;     /* AROUND: bytes of name_end's core that belong to the id */
-    /* TAGGED, NESTED */
-    qn_mark key_open, key_end, key_end_json, value_end; /* key_end_json: values that are no strings; may be absent */
-    qn_mark guard_open, guard_close; /* around values with characters that need it: <![CDATA[ and ]]> */
-    bool quoted;                     /* strings are written as JSON too */
-    /* BRACES */
-    qn_str quote; /* what stands for a quotation mark; empty: JSON's */
-} qn_syntax;
-
-/* A turn of several messages: open HEADER end BODY terminator. */
-typedef struct qn_header {
-    qn_mark open, end;
-    qn_str content, reasoning; /* the headers of these; reasoning may be empty */
-    qn_str recipient;          /* stands before the name in the header of a call; may be empty */
-    bool json_body;            /* the body of a call is its arguments; else a syntax reads it */
-} qn_header;
-
-#define QN_MAX_SYNTAXES 6
+#define QN_MAX_SYNTAXES 8
 #define QN_MAX_ENDS 8
 #define QN_MAX_NOTES 8
 
