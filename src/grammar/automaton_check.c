@@ -16,6 +16,12 @@ static uint32_t shortest_of(const qn_gx_builder *b, uint32_t i, const uint32_t *
     case QN_GX_BYTES:
         return n->n;
     case QN_GX_CLASS:
+        least = UINT32_MAX;
+        for (uint32_t k = 0; k < n->n; k++) {
+            uint32_t c = b->ranges[n->first + k].first, len = c < 0x80 ? 1 : c < 0x800 ? 2 : c < 0x10000 ? 3 : 4;
+            least = len < least ? len : least;
+        }
+        return least;
     case QN_GX_SPECIAL:
         return 1;
     case QN_GX_CAT:

@@ -15,6 +15,11 @@ typedef struct qn_grammar_vocab qn_grammar_vocab; /* immutable: any thread */
 /* t must outlive it. Takes well under a second for 256k tokens. */
 qn_status qn_grammar_vocab_open(const qn_tokenizer *t, qn_budget *b, qn_grammar_vocab **out, qn_error *err);
 void qn_grammar_vocab_close(qn_grammar_vocab *v);
+/* Whether some token begins with text and is longer. */
+bool qn_grammar_vocab_has_longer(const qn_grammar_vocab *v, qn_str text);
+/* The fewest tokens that spell text, to ids[0, cap). QN_ENOTFOUND: none do; QN_ERANGE: cap is too small, *n_ids is what
+ * it takes. */
+qn_status qn_grammar_vocab_cut(const qn_grammar_vocab *v, qn_str text, int32_t *ids, uint32_t cap, uint32_t *n_ids);
 
 /* ---- the automaton ---- */
 
@@ -51,8 +56,16 @@ qn_status qn_matcher_accept_bytes(qn_matcher *m, const char *bytes, size_t n, si
 qn_status qn_matcher_forced(qn_matcher *m, qn_buf *out);
 bool qn_matcher_may_end(const qn_matcher *m);
 bool qn_matcher_must_end(const qn_matcher *m); /* nothing but the end may come */
-/* Bytes that are needed at least to end the text from here; UINT64_MAX: not known to be finite within a bound. */
+/* Bytes of the shortest text that ends it from here; a special token on the way counts as one. While it is not 0, some
+ * byte (or special token) may come behind which it is less; so with n tokens left, a vocabulary that has every byte as a
+ * token can end the text in time when this is at most n. Exact, but for patterns beside a length of thousands of
+ * characters more, where it may be too much, never too little. UINT64_MAX: 4 GiB or more. Takes microseconds. */
 uint64_t qn_matcher_shortest_end(const qn_matcher *m);
+/* Appends the bytes of such a text, of all the first in the order of bytes; from within a character, they begin with its
+ * remaining bytes. The matcher does not move. QN_EUNSUPPORTED: behind what was appended, a special token must come,
+ * which is in the mask there; QN_ERANGE: more than 64 KiB; QN_EFULL: it would take too long, or too large a text;
+ * nothing was appended then. */
+qn_status qn_matcher_shortest_text(qn_matcher *m, qn_buf *out);
 /* Goes back by n tokens that were accepted; QN_ERANGE: more than are remembered (64). */
 qn_status qn_matcher_rollback(qn_matcher *m, uint32_t n);
 

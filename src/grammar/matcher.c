@@ -5,19 +5,6 @@
 #define MAX_FORCED 4096            /* bytes at a time */
 #define MAX_FORCED_WORK (1u << 18) /* frames looked at for them */
 
-/* Every call begins here: what an earlier call ran out of may be there now. */
-static void begin_call(qn_matcher *m)
-{
-    qn_engine *e = m->engine;
-    e->status = e->rx.status = QN_OK;
-    e->work = e->rx.work = 0;
-    e->clip = UINT32_MAX;
-}
-
-static uint32_t now(const qn_matcher *m) { return m->history[m->n_history - 1]; }
-
-static bool has_ended(const qn_matcher *m) { return m->ended[m->n_history - 1]; }
-
 static void remember(qn_matcher *m, uint32_t config, bool ended)
 {
     if (m->n_history == QN_MAX_HISTORY + 1) {
@@ -53,7 +40,7 @@ qn_status qn_matcher_open(qn_grammar *g, const qn_grammar_vocab *v, qn_budget *b
     m->budget = b;
     qn_status status = qn_grammar_take_engine(g, v, &m->engine, err);
     if (status == QN_OK) {
-        begin_call(m);
+        qn_matcher_begin(m);
         const qn_automaton *a = qn_grammar_automaton(g);
         uint32_t start = qn_rx_rules(&m->engine->rx)[a->root].start;
         uint32_t config = qn_config_enter(m->engine, start, 0, 0, 0, true);
@@ -98,9 +85,9 @@ qn_status qn_matcher_copy(const qn_matcher *m, qn_matcher **out, qn_error *err)
 
 qn_status qn_matcher_mask(qn_matcher *m, uint64_t *bits)
 {
-    begin_call(m);
+    qn_matcher_begin(m);
     QN_TRY(keep_small(m));
-    return qn_mask_fill(m->engine, now(m), bits);
+    return qn_mask_fill(m->engine, qn_matcher_now(m), bits);
 }
 
 /* ---- going on ---- */
@@ -108,7 +95,7 @@ qn_status qn_matcher_mask(qn_matcher *m, uint64_t *bits)
 /* Where `bytes` lead; *n_taken: how far. QN_EINVAL: not to the end. */
 static qn_status take_bytes(qn_matcher *m, const char *bytes, size_t n, size_t *n_taken, uint32_t *config)
 {
-    *config = now(m);
+    *config = qn_matcher_now(m);
     for (*n_taken = 0; *n_taken < n; ++*n_taken) {
         m->engine->work = m->engine->rx.work = 0;
         uint32_t to = qn_config_step(m->engine, *config, (unsigned char)bytes[*n_taken]);
@@ -146,7 +133,7 @@ static uint32_t take_special(qn_matcher *m, int32_t id)
     uint32_t config = QN_DEAD;
     for (uint32_t i = 0; i < m->engine->rx.n_specials; i++) {
         if (m->engine->special_ids[i] == id) {
-            config = qn_config_step(m->engine, now(m), QN_RX_SPECIAL_SYMBOL + i);
+            config = qn_config_step(m->engine, qn_matcher_now(m), QN_RX_SPECIAL_SYMBOL + i);
         }
     }
     return config;
@@ -154,24 +141,24 @@ static uint32_t take_special(qn_matcher *m, int32_t id)
 
 qn_status qn_matcher_accept(qn_matcher *m, int32_t id)
 {
-    begin_call(m);
+    qn_matcher_begin(m);
     if (id < 0 || (uint32_t)id >= m->vocab->n_vocab) {
         return QN_EINVAL;
     }
     QN_TRY(keep_small(m));
-    uint32_t special = has_ended(m) ? QN_DEAD : take_special(m, id);
+    uint32_t special = qn_matcher_has_ended(m) ? QN_DEAD : take_special(m, id);
     QN_TRY(m->engine->status);
     if (special == QN_DEAD && qn_tokenizer_is_end(m->vocab->tokenizer, id)) {
-        if (!qn_config_at(m->engine, now(m))->may_end) {
+        if (!qn_config_at(m->engine, qn_matcher_now(m))->may_end) {
             return QN_EINVAL;
         }
-        remember(m, now(m), true);
+        remember(m, qn_matcher_now(m), true);
         return QN_OK;
     }
     qn_str bytes = qn_vocab_bytes(m->vocab, id);
     uint32_t config = QN_DEAD;
     size_t n_taken;
-    if (!has_ended(m) && bytes.len != 0) {
+    if (!qn_matcher_has_ended(m) && bytes.len != 0) {
         qn_status status = take_bytes(m, bytes.data, bytes.len, &n_taken, &config);
         if (status != QN_OK && status != QN_EINVAL) {
             return status;
@@ -189,9 +176,9 @@ qn_status qn_matcher_accept(qn_matcher *m, int32_t id)
 
 qn_status qn_matcher_accept_bytes(qn_matcher *m, const char *bytes, size_t n, size_t *n_taken)
 {
-    begin_call(m);
+    qn_matcher_begin(m);
     *n_taken = 0;
-    if (has_ended(m)) {
+    if (qn_matcher_has_ended(m)) {
         return n == 0 ? QN_OK : QN_EINVAL;
     }
     QN_TRY(keep_small(m));
@@ -225,9 +212,9 @@ static bool has_special(qn_engine *e, uint32_t config)
 
 qn_status qn_matcher_forced(qn_matcher *m, qn_buf *out)
 {
-    begin_call(m);
+    qn_matcher_begin(m);
     qn_engine *e = m->engine;
-    uint32_t config = has_ended(m) ? QN_DEAD : now(m);
+    uint32_t config = qn_matcher_has_ended(m) ? QN_DEAD : qn_matcher_now(m);
     for (int n = 0; n < MAX_FORCED && config != QN_DEAD && !qn_config_at(e, config)->may_end; n++) {
         uint64_t first[4];
         qn_config_first(e, config, first);
@@ -250,20 +237,9 @@ qn_status qn_matcher_forced(qn_matcher *m, qn_buf *out)
     return out->status;
 }
 
-bool qn_matcher_may_end(const qn_matcher *m) { return qn_config_at(m->engine, now(m))->may_end; }
+bool qn_matcher_may_end(const qn_matcher *m) { return qn_config_at(m->engine, qn_matcher_now(m))->may_end; }
 
 bool qn_matcher_must_end(const qn_matcher *m)
 {
-    return has_ended(m) || (qn_matcher_may_end(m) && qn_config_at(m->engine, now(m))->n == 0);
-}
-
-uint64_t qn_matcher_shortest_end(const qn_matcher *m)
-{
-    const qn_engine *e = m->engine;
-    uint64_t least = qn_matcher_may_end(m) ? 0 : UINT64_MAX;
-    for (uint32_t i = 0; i < qn_config_at(e, now(m))->n; i++) {
-        uint64_t left = qn_frame_at(e, qn_config_frames(e, now(m))[i])->min_left;
-        least = left < least ? left : least;
-    }
-    return least;
+    return qn_matcher_has_ended(m) || (qn_matcher_may_end(m) && qn_config_at(m->engine, qn_matcher_now(m))->n == 0);
 }

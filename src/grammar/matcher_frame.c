@@ -58,27 +58,12 @@ static bool table_room(qn_engine *e, qn_table *t, uint32_t n)
     return true;
 }
 
-/* Bytes that are needed from a state of a frame to its end. */
-static uint64_t own_min_left(const qn_engine *e, uint32_t state, uint32_t lo)
-{
-    const qn_rx_node *x = qn_rx_at(&e->rx, state);
-    if (x->kind == QN_RX_K_GLOOP) {
-        return (uint64_t)lo * qn_rx_rules(&e->rx)[x->a].min_len;
-    }
-    if (x->kind != QN_RX_K_LOOP) {
-        return x->min_len;
-    }
-    uint64_t round = qn_rx_at(&e->rx, qn_rx_loops(&e->rx)[x->a].round)->min_len;
-    uint64_t rounds = qn_rx_rounds(&e->rx, state, x->b == 0 && lo == 0 ? 1 : lo);
-    return x->b != 0 ? rounds * round : x->min_len + (rounds - 1) * round;
-}
-
 uint32_t qn_frame_make(qn_engine *e, uint32_t state, uint32_t lo, uint32_t hi, uint32_t parent)
 {
     if (e->status != QN_OK || !table_room(e, &e->frame_table, e->frames.n)) {
         return 0;
     }
-    qn_frame f = {state, lo, hi, parent, 0, 0};
+    qn_frame f = {state, lo, hi, parent, 0, QN_NOT_ASKED};
     uint32_t s = hash_frame(&f) & (e->frame_table.n_slots - 1);
     for (; e->frame_table.slots[s] != 0; s = (s + 1) & (e->frame_table.n_slots - 1)) {
         const qn_frame *held = qn_frame_at(e, e->frame_table.slots[s] - 1);
@@ -88,8 +73,6 @@ uint32_t qn_frame_make(qn_engine *e, uint32_t state, uint32_t lo, uint32_t hi, u
     }
     const qn_frame *below = qn_frame_at(e, parent);
     f.depth = below->depth + 1;
-    uint64_t own = own_min_left(e, state, lo);
-    f.min_left = own > UINT64_MAX - below->min_left ? UINT64_MAX : own + below->min_left;
     if (f.depth > QN_MAX_STACK_DEPTH) {
         e->status = QN_EFULL;
         return 0;
@@ -276,14 +259,9 @@ uint32_t qn_config_step(qn_engine *e, uint32_t config, uint32_t symbol)
         if (to == QN_RX_NEVER) {
             continue;
         }
-        const qn_rx_node *x = qn_rx_at(&e->rx, to);
-        if (x->kind == QN_RX_K_LOOP) {
-            bool is_between = x->b != 0; /* a round is through */
-            f.lo -= is_between && f.lo != 0;
-            f.hi -= is_between && f.hi != QN_GX_NO_MAX;
-            if (!qn_loop_is_alive(e, to, f.lo, f.hi)) {
-                continue;
-            }
+        qn_count_round(e, to, &f.lo, &f.hi);
+        if (qn_rx_at(&e->rx, to)->kind == QN_RX_K_LOOP && !qn_loop_is_alive(e, to, f.lo, f.hi)) {
+            continue;
         }
         add_item(e, to, f.lo, f.hi, f.parent, true);
     }

@@ -29,12 +29,13 @@
 #define QN_MAX_WORK (1u << 25)     /* frames looked at for a mask */
 #define QN_MAX_ENGINE_BYTES (48u << 20) /* an engine that holds more forgets what it can */
 #define QN_NO_CONFIG UINT32_MAX
+#define QN_NOT_ASKED UINT64_MAX
 #define QN_DEAD 0u /* the configuration without frames, where the text may not end */
 
 typedef struct qn_frame {
     uint32_t state, lo, hi, parent; /* rounds that the loop needs and allows from here */
     uint32_t depth;
-    uint64_t min_left; /* bytes to the end of this frame and those below */
+    uint64_t min_left; /* bytes to the end of this frame and those below; QN_NOT_ASKED: see matcher_end.c */
 } qn_frame;
 
 typedef struct qn_config {
@@ -121,6 +122,18 @@ static inline const uint32_t *qn_config_frames(const qn_engine *e, uint32_t c)
     return (const uint32_t *)e->sets.items + qn_config_at(e, c)->first;
 }
 
+static inline uint32_t qn_matcher_now(const qn_matcher *m) { return m->history[m->n_history - 1]; }
+static inline bool qn_matcher_has_ended(const qn_matcher *m) { return m->ended[m->n_history - 1]; }
+
+/* Every call begins here: what an earlier call ran out of may be there now. */
+static inline void qn_matcher_begin(qn_matcher *m)
+{
+    qn_engine *e = m->engine;
+    e->status = e->rx.status = QN_OK;
+    e->work = e->rx.work = 0;
+    e->clip = UINT32_MAX;
+}
+
 /* grammar.c: the engines that lie idle. */
 qn_status qn_grammar_take_engine(qn_grammar *g, const qn_grammar_vocab *v, qn_engine **out, qn_error *err);
 void qn_grammar_give_engine(qn_grammar *g, qn_engine *e);
@@ -154,6 +167,15 @@ static inline bool qn_loop_is_alive(const qn_engine *e, uint32_t state, uint32_t
 {
     uint32_t needed = qn_rx_rounds(&e->rx, state, lo);
     return needed <= hi && needed != UINT32_MAX;
+}
+
+/* Counts the round that is through, if one is, where a symbol led to this state. */
+static inline void qn_count_round(const qn_engine *e, uint32_t to, uint32_t *lo, uint32_t *hi)
+{
+    const qn_rx_node *x = qn_rx_at(&e->rx, to);
+    bool is_through = x->kind == QN_RX_K_LOOP && x->b != 0;
+    *lo -= is_through && *lo != 0;
+    *hi -= is_through && *hi != QN_GX_NO_MAX;
 }
 
 /* Counters as far as they matter for a token. A guard may need many rounds to its end, or certain numbers of them. */

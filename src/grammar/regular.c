@@ -202,7 +202,7 @@ qn_status qn_rx_copy(const qn_rx_pool *from, qn_budget *b, qn_rx_pool *to)
 void qn_rx_close(qn_rx_pool *p)
 {
     qn_rx_vec *all[] = {&p->nodes, &p->runs, &p->kids, &p->heads, &p->calls, &p->text, &p->rules, &p->loops,
-                        &p->lengths, &p->scratch_runs, &p->scratch_calls, &p->scratch_kids, &p->scratch_spine};
+                        &p->lengths, &p->loop_bytes, &p->scratch_runs, &p->scratch_calls, &p->scratch_kids, &p->scratch_spine};
     for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
         qn_free(all[i]->items);
         *all[i] = (qn_rx_vec){0};
@@ -217,7 +217,7 @@ uint64_t qn_rx_bytes(const qn_rx_pool *p)
     return (uint64_t)p->nodes.cap * sizeof(qn_rx_node) + (uint64_t)p->runs.cap * sizeof(qn_rx_run) +
            (uint64_t)p->kids.cap * sizeof(qn_rx) + (uint64_t)p->heads.cap * sizeof(qn_rx_head) +
            (uint64_t)p->calls.cap * sizeof(qn_rx_call) + p->text.cap + (uint64_t)p->n_slots * sizeof(*p->slots) +
-           (uint64_t)p->lengths.cap * sizeof(uint16_t);
+           (uint64_t)p->lengths.cap * sizeof(uint16_t) + (uint64_t)p->loop_bytes.cap * sizeof(uint32_t);
 }
 
 /* ---- makers ---- */
@@ -386,8 +386,13 @@ qn_rx qn_rx_loop_call(qn_rx_pool *p, qn_rx start, uint32_t min, uint32_t max)
     if (least > max || least == UINT32_MAX) {
         return QN_RX_NEVER;
     }
+    uint32_t min_len = qn_len_mul(of_one, least);
+    if (is_loop && qn_rx_loops(p)[x->a].is_guarded) {
+        uint64_t bytes = qn_rx_loop_bytes(p, start, min, max);
+        min_len = bytes < UINT32_MAX ? (uint32_t)bytes : UINT32_MAX;
+    }
     return intern_plain(p, (qn_rx_node){.kind = QN_RX_K_LCALL, .a = start, .b = min, .c = max, .is_null = least == 0,
-                                        .min_len = qn_len_mul(of_one, least)});
+                                        .min_len = min_len});
 }
 
 qn_rx qn_rx_pair(qn_rx_pool *p, qn_rx guard, qn_rx round)

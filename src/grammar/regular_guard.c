@@ -182,7 +182,7 @@ static void join_states(maker *m, const qn_rx *states)
     qn_free(runs.items);
 }
 
-static qn_rx make_states(maker *m, qn_rx *states)
+static qn_rx make_states(maker *m, qn_rx *states, uint32_t max)
 {
     qn_rx_pool *p = m->p;
     uint32_t n = m->pairs.n, n_alive = 0;
@@ -212,7 +212,8 @@ static qn_rx make_states(maker *m, qn_rx *states)
     fill_lengths(m, states, (uint16_t *)p->lengths.items + p->lengths.n);
     p->lengths.n += n_alive * m->n_sets;
     join_states(m, states);
-    return p->status == QN_OK ? loop.start : QN_RX_NEVER;
+    bool is_good = p->status == QN_OK && qn_rx_measure_loop(p, p->loops.n - 1, n_alive, max);
+    return is_good ? loop.start : QN_RX_NEVER;
 }
 
 qn_rx qn_rx_guarded(qn_rx_pool *p, qn_rx guard, qn_rx x, uint32_t min, uint32_t max)
@@ -224,7 +225,7 @@ qn_rx qn_rx_guarded(qn_rx_pool *p, qn_rx guard, qn_rx x, uint32_t min, uint32_t 
         if (states == NULL) {
             p->status = qn_alloc_failure(p->budget, m.pairs.n * sizeof(*states));
         } else {
-            start = make_states(&m, states);
+            start = make_states(&m, states, max);
         }
         qn_free(states);
     }

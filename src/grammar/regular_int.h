@@ -83,6 +83,9 @@ typedef struct qn_rx_loop {
     bool is_guarded;
     uint32_t first_state; /* number (c) of its first state; the others follow */
     uint32_t first_length, n_lengths, period; /* lengths[first_length + i * n_lengths + k]: state i, least number >= k */
+    /* loop_bytes[first_bytes + i * (n_columns + 1) + k]: state i, bytes of exactly k rounds to an end; beyond the columns
+     * they grow with each cycle by what stands behind those. cycle 0: there are no more rounds. */
+    uint32_t first_bytes, n_columns, cycle;
 } qn_rx_loop;
 
 #define QN_RX_NO_LENGTH UINT16_MAX
@@ -91,6 +94,7 @@ typedef struct qn_rx_pool {
     qn_budget *budget;
     qn_status status; /* sticks: QN_ENOMEM, QN_EBUDGET, QN_EFULL */
     qn_rx_vec nodes, runs, kids, heads, calls, text, rules, loops, lengths;
+    qn_rx_vec loop_bytes; /* of guarded loops; a copy of the pool has none */
     uint32_t *slots; /* hash table of nodes; 0: free (NEVER is not looked up) */
     uint32_t n_slots;
     uint32_t n_states; /* STATE and LOOP nodes */
@@ -182,6 +186,11 @@ qn_rx qn_rx_guarded(qn_rx_pool *p, qn_rx guard, qn_rx x, uint32_t min, uint32_t 
 /* The least number of rounds, from a state of a loop on and not below `least`, that leads to an end; the round that is
  * going on counts. UINT32_MAX: there is none. */
 uint32_t qn_rx_rounds(const qn_rx_pool *p, qn_rx state, uint32_t least);
+/* regular_bytes.c: fills in the bytes of a guarded loop, whose states are made; false: p->status says why. */
+bool qn_rx_measure_loop(qn_rx_pool *p, uint32_t i_loop, uint32_t n_states, uint32_t max);
+/* The fewest bytes from a state of a guarded loop to its end, with lo to hi rounds, the one that is going on counted; an
+ * upper bound beyond thousands of rounds of a loop whose ways do not settle. UINT64_MAX: there is no way. */
+uint64_t qn_rx_loop_bytes(const qn_rx_pool *p, qn_rx state, uint32_t lo, uint32_t hi);
 /* The number from which on all numbers of rounds lead to an end; UINT32_MAX: there is none. */
 uint32_t qn_rx_free_rounds(const qn_rx_pool *p, qn_rx state);
 
