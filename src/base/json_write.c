@@ -148,6 +148,24 @@ void qn_json_i64(qn_json_writer *w, int64_t v)
     qn_buf_printf(w->out, "%lld", (long long)v);
 }
 
+/* Makes the last of n_digits digits one larger, in a text that has an exponent and may lack zeros at its end. False: it
+ * is a nine, or there is no exponent: powers of two without one have few digits. */
+static bool step_up(char text[32], size_t n_digits)
+{
+    char *e = strchr(text, 'e'), *point = strchr(text, '.');
+    if (e == NULL || point == NULL) {
+        return false;
+    }
+    size_t lacking = n_digits - 1 - (size_t)(e - point - 1);
+    if (lacking == 0 && e[-1] == '9') {
+        return false;
+    }
+    memmove(e + lacking, e, strlen(e) + 1);
+    memset(e, '0', lacking);
+    text[strcspn(text, "e") - 1]++;
+    return true;
+}
+
 void qn_json_f64(qn_json_writer *w, double v)
 {
     before_value(w);
@@ -158,9 +176,11 @@ void qn_json_f64(qn_json_writer *w, double v)
     /* 15 digits survive the way through a double, so a text that is shorter still comes out of "%.15g" too. Only
      * subnormals hold fewer digits than that. */
     char text[32];
+    int power;
+    bool asymmetric = fabs(frexp(v, &power)) == 0.5; /* below a power of two doubles are closer together than above */
     for (int n_digits = fabs(v) < DBL_MIN ? 1 : DBL_DIG; n_digits <= 17; n_digits++) {
         qn_os_print_f64(text, n_digits, v);
-        if (qn_os_parse_f64(text) == v) {
+        if (qn_os_parse_f64(text) == v || (asymmetric && step_up(text, (size_t)n_digits) && qn_os_parse_f64(text) == v)) {
             break;
         }
     }

@@ -131,6 +131,11 @@ static void test_doubles(void **state)
     expect_f64(DBL_MIN, "2.2250738585072014e-308");
     expect_f64(5e-324, "5e-324");
     expect_f64(9007199254740993.0, "9007199254740992");
+    /* the nearest text of 16 digits is another double; the next larger one is not */
+    expect_f64(0x1p-44, "5.684341886080802e-14");
+    expect_f64(-0x1p-1017, "-7.120236347223045e-307");
+    expect_f64(0x1p863, "6.150157786156811e+259");
+    expect_f64(0x1p-489, "6.256509672447191e-148");
     expect_f64(NAN, "null");
     expect_f64(INFINITY, "null");
     expect_f64(-INFINITY, "null");
