@@ -358,6 +358,10 @@ static qn_status use(const rig *g, const qn_gx_builder *b)
     }
     s = s != QN_OK ? s : qn_matcher_copy(m, &copy, &err);
     s = s != QN_OK ? s : qn_matcher_mask(copy, bits);
+    qn_buf way;
+    qn_buf_init(&way, NULL, "test", 1000);
+    s = s != QN_OK ? s : qn_matcher_shortest_text(copy, &way);
+    qn_buf_free(&way);
     qn_matcher_close(copy);
     qn_matcher_close(m);
     qn_grammar_close(grammar);
