@@ -153,6 +153,10 @@ static qn_status do_round(qn_run *run, qn_value a, const qn_args *args, qn_value
     }
     bool to_whole = common && bound[0].kind == QN_V_NONE;
     QN_TRY(to_whole ? QN_OK : qn_varg_int(run, "round", bound[0], 0, &digits));
+    if (a.kind == QN_V_BIGINT) {
+        *out = a;
+        return common && digits >= 0 ? QN_OK : qn_run_fail(run, "integer overflow: round takes no more than 64 bits");
+    }
     if (!qn_vis_whole(a) && a.kind != QN_V_FLOAT) {
         return qn_run_fail(run, "type %s doesn't define __round__ method", qn_vkind_name(a));
     }

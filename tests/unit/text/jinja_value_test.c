@@ -17,6 +17,9 @@ static void numbers_are_shown_as_python_shows_them(void **state)
         {"{{ [big, -big, 9223372036854775807, -9223372036854775807 - 1] }}",
          "[123456789012345678901234567890, -123456789012345678901234567890, 9223372036854775807, "
          "-9223372036854775808]"},
+        {"{{ {'a': big, 'b': [-big]}|tojson }} {{ big|round }} {{ big|string }} {{ '%d' % big }}",
+         "{\"a\": 123456789012345678901234567890, \"b\": [-123456789012345678901234567890]} "
+         "123456789012345678901234567890 123456789012345678901234567890 123456789012345678901234567890"},
         {"{{ [0x1F, 0b101, 0o17, 1_000] }}", "[31, 5, 15, 1000]"},
     };
     QN_JINJA_ALL_GIVE(cases, VARS);
@@ -116,6 +119,11 @@ static void operations_that_fail(void **state)
         {"{{ 9223372036854775807 + n }}", "line 1: integer overflow: the result is beyond 64 bits"},
         {"{{ n ** 99 }}", "line 1: integer overflow: the result is beyond 64 bits"},
         {"{{ big + 1 }}", "line 1: integer overflow: the result is beyond 64 bits"},
+        {"{{ big - big }}", "line 1: integer overflow: the result is beyond 64 bits"},
+        {"{{ big // 2 }}", "line 1: integer overflow: the result is beyond 64 bits"},
+        {"{{ [big, 1]|sum }}", "line 1: integer overflow: the result is beyond 64 bits"},
+        {"{{ range(big) }}", "line 1: range: an integer beyond 64 bits"},
+        {"{{ big|round(-1) }}", "line 1: integer overflow: round takes no more than 64 bits"},
         {"{{ 'a' + n }}", "line 1: unsupported operand type(s) for +: 'str' and 'int'"},
         {"{{ nothing + 1 }}", "line 1: 'nothing' is undefined"},
         {"{{ d.zz.y }}", "line 1: 'dict object' has no attribute 'zz'"},
