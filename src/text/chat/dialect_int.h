@@ -80,6 +80,7 @@ typedef struct qn_prober {
     qn_budget *budget;
     qn_str bos, eos;
     bool typed;                       /* contents are lists of parts */
+    bool undefined;                   /* absent tools and documents are left out: the template fails on none */
     char vars[QN_PROBE_MAX_VARS][64]; /* variables that the template wants and nobody gives */
     size_t n_vars;
     qn_jinja_text texts[96]; /* of all probes that succeeded: results are views of them */

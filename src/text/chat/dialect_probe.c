@@ -218,6 +218,13 @@ static void write_probe(qn_buf *out, const qn_prober *p, const qn_probe *probe)
     write_messages(&w, probe, p->typed);
     if (probe->tools) {
         write_tools(&w);
+    } else if (!p->undefined) {
+        qn_json_key(&w, "tools");
+        qn_json_null(&w);
+    }
+    if (!p->undefined) {
+        qn_json_key(&w, "documents");
+        qn_json_null(&w);
     }
     qn_json_key(&w, "add_generation_prompt");
     qn_json_bool(&w, probe->generate);
@@ -283,6 +290,33 @@ static qn_status render_once(qn_prober *p, const qn_probe *probe, qn_jinja_text 
     return status;
 }
 
+static qn_status render_and_learn(qn_prober *p, const qn_probe *probe, qn_jinja_text *out, qn_error *err)
+{
+    qn_status status = render_once(p, probe, out, err);
+    while (status == QN_EFORMAT && learn_variable(p, err)) {
+        status = render_once(p, probe, out, err);
+    }
+    return status;
+}
+
+/* Tools and documents are none where there are not any, as in a real conversation. A template that walks through them
+ * all the same is meant for conversations with some, and may show more when they are left out. */
+static qn_status render(qn_prober *p, const qn_probe *probe, qn_jinja_text *out, qn_error *err)
+{
+    size_t n_vars = p->n_vars;
+    qn_status status = render_and_learn(p, probe, out, err);
+    if (status == QN_EFORMAT && !p->undefined) {
+        p->undefined = true;
+        p->n_vars = n_vars;
+        status = render_and_learn(p, probe, out, err);
+        if (status == QN_EFORMAT) {
+            p->undefined = false;
+            p->n_vars = n_vars;
+        }
+    }
+    return status;
+}
+
 bool qn_probe_render(qn_prober *p, const qn_probe *probe, qn_str *out)
 {
     *out = (qn_str){"", 0};
@@ -291,10 +325,7 @@ bool qn_probe_render(qn_prober *p, const qn_probe *probe, qn_str *out)
     }
     qn_error err = {0};
     qn_jinja_text *text = &p->texts[p->n_texts];
-    qn_status status = render_once(p, probe, text, &err);
-    while (status == QN_EFORMAT && learn_variable(p, &err)) {
-        status = render_once(p, probe, text, &err);
-    }
+    qn_status status = render(p, probe, text, &err);
     if (status == QN_ENOMEM || status == QN_EBUDGET) {
         p->fatal = qn_fail(p->err, status, "chat template: no memory for a probe");
         return false;
