@@ -269,3 +269,8 @@ bool qn_json_stream_whole(const qn_json_stream *s)
 {
     return s->state == ST_END || (s->depth == 0 && may_end(s));
 }
+
+bool qn_json_stream_in_string(const qn_json_stream *s)
+{
+    return s->state == ST_IN_STRING || s->state == ST_IN_KEY;
+}

@@ -40,6 +40,8 @@ void qn_json_stream_init(qn_json_stream *s); /* before a value */
 qn_json_event qn_json_stream_push(qn_json_stream *s, char byte);
 /* The value is whole when the text ends here. A number may still go on; anything else may not. */
 bool qn_json_stream_whole(const qn_json_stream *s);
+/* Inside the quotes of a key or a string. */
+bool qn_json_stream_in_string(const qn_json_stream *s);
 
 /* The meaning of a string's bytes, one at a time. */
 typedef struct qn_json_unescape {

@@ -180,7 +180,8 @@ void qn_json_f64(qn_json_writer *w, double v)
     bool asymmetric = fabs(frexp(v, &power)) == 0.5; /* below a power of two doubles are closer together than above */
     for (int n_digits = fabs(v) < DBL_MIN ? 1 : DBL_DIG; n_digits <= 17; n_digits++) {
         qn_os_print_f64(text, n_digits, v);
-        if (qn_os_parse_f64(text) == v || (asymmetric && step_up(text, (size_t)n_digits) && qn_os_parse_f64(text) == v)) {
+        if (qn_os_parse_f64(text) == v ||
+            (asymmetric && step_up(text, (size_t)n_digits) && qn_os_parse_f64(text) == v)) {
             break;
         }
     }

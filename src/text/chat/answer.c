@@ -123,31 +123,6 @@ bool qn_answer_is_over(const qn_answer *a)
     return a->state == QN_AS_OVER;
 }
 
-/* An answer that was JSON from end to end is a call, or content. */
-static void finish_whole(qn_answer *a)
-{
-    qn_buf text = a->raw;
-    qn_buf_init(&a->raw, a->budget, "chat", QN_ANSWER_RAW);
-    qn_answer_hold(a, a->syntax);
-    qn_object_begin(a);
-    size_t i = 0;
-    while (i < text.len && a->state == QN_AS_OBJECT) {
-        if (!qn_object_byte(a, text.data[i])) {
-            qn_answer_reject(a);
-            break;
-        }
-        if (a->holding) {
-            qn_answer_keep(a, (qn_str){text.data + i, 1});
-        }
-        i++;
-    }
-    if (a->state == QN_AS_CONTENT) {
-        qn_answer_say(a, QN_PART_CONTENT, text.data + i, text.len - i);
-    }
-    a->holding = false;
-    qn_buf_free(&text);
-}
-
 /* What is held follows a call, a message or the turn, and is whitespace or marks. */
 static bool is_after_end(const qn_answer *a)
 {
@@ -166,8 +141,8 @@ qn_status qn_answer_finish(qn_answer *a, qn_part_fn *fn, void *ctx, bool *cut, q
         a->n_held = 0; /* the beginning of a mark that had to come */
     }
     qn_answer_settle(a, true);
-    if (a->state == QN_AS_WHOLE && qn_json_stream_whole(&a->json)) {
-        finish_whole(a);
+    if (a->state == QN_AS_WHOLE && a->object.over) {
+        qn_object_end_whole(a);
     }
     *cut = a->cut || inside || a->announced || a->state == QN_AS_REASONING;
     if (a->announced && a->state == QN_AS_KEY) {

@@ -111,6 +111,7 @@ static bool is_name_char(char c)
 static void begin_call(qn_answer *a)
 {
     a->name.n = a->id.n = 0;
+    a->word_over = false;
     bool objects = a->syntax->shape == QN_SHAPE_OBJECT || a->syntax->shape == QN_SHAPE_KEYED;
     qn_answer_enter(a, objects ? QN_AS_SECTION : a->syntax->id_place == QN_ID_BEFORE_NAME ? QN_AS_ID : QN_AS_NAME);
 }
@@ -138,7 +139,11 @@ static bool in_section(qn_answer *a, char c)
         }
         return true;
     }
-    if (objects && c == '{' && !a->list_over) {
+    if (c == '}' && a->n_calls > 0 && (objects || s->shape == QN_SHAPE_NAMED)) {
+        return true; /* one too many: content, unless a mark follows */
+    }
+    bool json = objects || (s->shape == QN_SHAPE_PYTHON && s->section_open.core.len > 0); /* models mix the two */
+    if (json && c == '{' && !a->list_over) {
         qn_object_begin(a);
         return qn_object_byte(a, c);
     }
@@ -159,20 +164,19 @@ static void begin_literal(qn_answer *a, char close)
     qn_answer_enter(a, QN_AS_LITERAL);
 }
 
-static bool begin_json(qn_answer *a, char c)
+/* A byte of a name or an id: blanks may stand around it where a mark ends it. */
+static bool in_word(qn_answer *a, qn_word *w, char c)
 {
-    qn_call_announce(a);
-    qn_json_stream_init(&a->json);
-    qn_answer_enter(a, QN_AS_JSON);
-    return qn_answer_call_byte(a, c);
+    if (qn_is_blank(c)) {
+        a->word_over = w->n > 0;
+        return w->n == 0 || a->n_expected > 0;
+    }
+    return is_name_char(c) && !a->word_over && qn_word_add(w, c);
 }
 
 static bool in_name(qn_answer *a, char c)
 {
     const qn_syntax *s = a->syntax;
-    if (qn_is_blank(c) && a->name.n == 0) {
-        return true;
-    }
     if (a->name.n > 0) {
         if (s->shape == QN_SHAPE_PYTHON || s->shape == QN_SHAPE_BRACES) {
             if (c == (s->shape == QN_SHAPE_PYTHON ? '(' : '{')) {
@@ -181,7 +185,7 @@ static bool in_name(qn_answer *a, char c)
             }
         } else if (s->name_end.core.len == 0 && s->shape == QN_SHAPE_NAMED) {
             if (c == '{') {
-                return begin_json(a, c);
+                return qn_arguments_begin(a, c);
             }
             if (qn_is_blank(c)) {
                 qn_answer_enter(a, QN_AS_BEFORE_JSON);
@@ -192,19 +196,7 @@ static bool in_name(qn_answer *a, char c)
             return true;
         }
     }
-    return is_name_char(c) && qn_word_add(&a->name, c);
-}
-
-static bool in_json(qn_answer *a, char c)
-{
-    if (qn_json_stream_push(&a->json, c) == QN_JSON_BAD || a->json.depth > QN_ANSWER_DEPTH) {
-        return false;
-    }
-    qn_answer_say(a, QN_PART_ARGUMENTS, &c, 1);
-    if (qn_json_stream_whole(&a->json)) {
-        qn_call_end(a);
-    }
-    return true;
+    return in_word(a, &a->name, c);
 }
 
 /* Bytes that have not become JSON yet are held: content when they never do. */
@@ -230,15 +222,15 @@ bool qn_answer_call_byte(qn_answer *a, char c)
     case QN_AS_NAME:
         return in_name(a, c);
     case QN_AS_ID:
-        return is_name_char(c) && qn_word_add(&a->id, c);
+        return in_word(a, &a->id, c);
     case QN_AS_BEFORE_JSON:
-        return qn_is_blank(c) || (c == '{' && begin_json(a, c));
+        return qn_is_blank(c) || (c == '{' && qn_arguments_begin(a, c));
     case QN_AS_JSON:
-        return in_json(a, c);
+        return qn_arguments_byte(a, c);
     case QN_AS_OBJECT:
         return qn_object_byte(a, c);
     case QN_AS_WHOLE:
-        return qn_json_stream_whole(&a->json) ? qn_is_blank(c) : qn_json_stream_push(&a->json, c) != QN_JSON_BAD;
+        return a->object.over ? qn_is_blank(c) : qn_object_byte(a, c);
     case QN_AS_LITERAL:
         return in_literal(a, c);
     default:
@@ -268,9 +260,11 @@ static void make_id(qn_answer *a, qn_str text)
 static void end_name(qn_answer *a, const qn_expected *e, qn_str text)
 {
     bool id = a->state == QN_AS_ID;
-    if ((id ? a->id.n : a->name.n) == 0) {
+    bool known = !a->syntax->known || qn_tools_find(a->tools, qn_word_view(&a->name)) != NULL;
+    if ((id ? a->id.n : a->name.n) == 0 || !known) {
         reject_mark(a, text);
     } else if (e->kind == QN_MK_ID_END) {
+        a->word_over = false;
         qn_answer_enter(a, id ? QN_AS_NAME : QN_AS_ID);
     } else if (a->syntax->shape == QN_SHAPE_NAMED) {
         if (a->syntax->id_place == QN_ID_AROUND_NAME) {
@@ -284,9 +278,11 @@ static void end_name(qn_answer *a, const qn_expected *e, qn_str text)
 
 static void close_call(qn_answer *a, const qn_expected *e, qn_str text)
 {
-    if (a->n_calls == 0) {
+    const qn_syntax *s = a->syntax;
+    bool outer = s->section_open.core.len > 0 || (s->known && s->section_close.core.len > 0);
+    if (a->n_calls == 0 || a->state == QN_AS_CONTENT) {
         reject_mark(a, text);
-    } else if (e->kind == QN_MK_SECTION_CLOSE || a->syntax->section_open.core.len == 0) {
+    } else if (e->kind == QN_MK_SECTION_CLOSE || !outer) {
         qn_call_leave(a, e->mark->after);
     } else {
         qn_answer_hold(a, a->syntax);
@@ -317,7 +313,7 @@ void qn_call_on_mark(qn_answer *a, const qn_expected *e, qn_str text)
         close_call(a, e, text);
         break;
     case QN_MK_CALL_CLOSE:
-        if (a->state != QN_AS_SECTION && a->name.n == 0) {
+        if (a->state != QN_AS_SECTION && (a->name.n == 0 || a->state == QN_AS_CONTENT)) {
             reject_mark(a, text);
             break;
         }

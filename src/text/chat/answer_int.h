@@ -8,6 +8,7 @@
  *     answer_mark.c    marks and which of them a state expects
  *     answer_text.c    content, reasoning, headers
  *     answer_call.c    sections, names, what is common to all shapes of calls
+ *     answer_json.c    arguments that are JSON
  *     answer_object.c  calls that are JSON objects
  *     answer_tags.c    calls whose parameters stand one by one
  *     answer_out.c     parts of the message
@@ -29,7 +30,7 @@
 #define QN_ANSWER_VALUE (4u << 20) /* bytes of one value that is no string */
 #define QN_ANSWER_NAME 256         /* bytes of a function's name, an id, a parameter's name, a header */
 #define QN_ANSWER_OUT 4096         /* bytes of a part that wait for more */
-#define QN_ANSWER_MARKS 24         /* marks that one state expects */
+#define QN_ANSWER_MARKS 32         /* marks that one state expects */
 #define QN_ANSWER_DEPTH 64         /* of JSON arguments: templates are given 100, conversation and all */
 #define QN_ANSWER_NESTED 32        /* depth of parameters that have parameters */
 
@@ -45,7 +46,7 @@ typedef enum qn_answer_state {
     QN_AS_BEFORE_JSON, /* after the name, before { */
     QN_AS_JSON,        /* arguments that are JSON */
     QN_AS_OBJECT,      /* a call that is JSON */
-    QN_AS_WHOLE,       /* what may be JSON to the end */
+    QN_AS_WHOLE,       /* a call that is JSON, and must be the whole answer */
     QN_AS_LITERAL,
     QN_AS_TAGS, /* before a parameter or the end of the call */
     QN_AS_KEY,
@@ -94,6 +95,7 @@ typedef struct qn_object_reader {
     uint32_t level;       /* depth at which the call's members are */
     uint8_t member;       /* which one is being read: private */
     bool in_key, has_name, has_arguments, in_arguments, text_arguments;
+    bool over; /* WHOLE: it was a call, if nothing follows */
     qn_word key;
 } qn_object_reader;
 
@@ -133,7 +135,10 @@ struct qn_answer {
     bool in_list, list_over;
     qn_word name, id, key;
     bool id_said;
-    qn_json_stream json;
+    bool word_over; /* blanks have come after the name or the id */
+    qn_json_stream json, before_comma;
+    bool comma;   /* one has come, and nothing after it: the scanner was before_comma before it */
+    size_t n_gap; /* bytes at the end of value: it and the blanks after it */
     qn_object_reader object;
     qn_literal literal;
     const qn_json *parameters, *schema; /* of the function; of the value */
@@ -179,6 +184,19 @@ void qn_answer_on_mark(qn_answer *a, const qn_expected *e, qn_str text);
 void qn_call_on_mark(qn_answer *a, const qn_expected *e, qn_str text);
 void qn_tags_on_mark(qn_answer *a, const qn_expected *e, qn_str text);
 
+/* ---- answer_json.c ---- */
+
+void qn_arguments_init(qn_answer *a, qn_json_stream *s); /* before arguments, or the object they are in */
+bool qn_arguments_begin(qn_answer *a, char c);           /* the name is known: announces the call */
+bool qn_arguments_byte(qn_answer *a, char c);
+/* The scanner's word on a byte, where a comma may stand before a closing bracket. */
+qn_json_event qn_arguments_push(qn_answer *a, qn_json_stream *s, char c);
+/* The byte is one of the arguments: says it, or keeps it in `value` until the call is announced. False: too many. */
+bool qn_arguments_say(qn_answer *a, qn_json_event event, char c);
+void qn_arguments_flush(qn_answer *a);    /* says what `value` has */
+bool qn_call_in_json(const qn_answer *a); /* the call, or its arguments, are JSON and go on */
+void qn_call_cut_json(qn_answer *a);      /* a mark has come there: ends the call, or rejects it */
+
 /* ---- answer_call.c ---- */
 
 void qn_answer_hold(qn_answer *a, const qn_syntax *s); /* a mark that may begin a call has come */
@@ -189,6 +207,7 @@ void qn_call_end(qn_answer *a);
 void qn_call_from_header(qn_answer *a);        /* a->name is known; its arguments follow */
 void qn_call_leave(qn_answer *a, qn_str skip); /* the section is over */
 void qn_object_begin(qn_answer *a);
+void qn_object_end_whole(qn_answer *a); /* nothing follows a WHOLE object that is over: it is a call */
 void qn_tags_begin(qn_answer *a);
 void qn_tags_end_call(qn_answer *a);
 void qn_tags_finish(qn_answer *a); /* the answer is over: what a value has so far comes out */

@@ -42,8 +42,10 @@ static void expect_in_content(qn_answer *a)
     }
     expect(a, &d->content_close, QN_MK_CONTENT_CLOSE, 0);
     for (size_t i = 0; !a->no_calls && i < d->n_syntaxes; i++) {
-        expect(a, &d->syntaxes[i].section_open, QN_MK_SECTION_OPEN, i);
-        expect(a, &d->syntaxes[i].call_open, QN_MK_CALL_OPEN, i);
+        if (!d->syntaxes[i].known || a->tools != NULL) {
+            expect(a, &d->syntaxes[i].section_open, QN_MK_SECTION_OPEN, i);
+            expect(a, &d->syntaxes[i].call_open, QN_MK_CALL_OPEN, i);
+        }
     }
     expect_turn(a);
 }
@@ -86,6 +88,20 @@ static void expect_in_value(qn_answer *a)
     expect(a, &s->value_end, QN_MK_VALUE_END, 0);
 }
 
+/* Marks that come too early, when a brace is missing, and with which no JSON goes on. */
+static void expect_in_json(qn_answer *a)
+{
+    const qn_mark *closes[] = {&a->syntax->call_close, &a->syntax->section_close};
+    static const qn_mark_kind kinds[] = {QN_MK_CALL_CLOSE, QN_MK_SECTION_CLOSE};
+    for (size_t i = 0; i < 2; i++) {
+        qn_str core = closes[i]->core;
+        if (core.len > 0 && strchr("{}[],:\"-0123456789tfn", core.data[0]) == NULL) {
+            expect(a, closes[i], kinds[i], 0);
+        }
+    }
+    expect_turn(a);
+}
+
 void qn_answer_enter(qn_answer *a, qn_answer_state state)
 {
     a->state = state;
@@ -114,6 +130,11 @@ void qn_answer_enter(qn_answer *a, qn_answer_state state)
         expect(a, &a->syntax->section_close, QN_MK_SECTION_CLOSE, 0);
         expect_turn(a);
         break;
+    case QN_AS_JSON:
+    case QN_AS_OBJECT:
+    case QN_AS_WHOLE:
+        expect_in_json(a);
+        break;
     case QN_AS_NAME:
     case QN_AS_ID:
         expect_in_name(a);
@@ -131,7 +152,7 @@ void qn_answer_enter(qn_answer *a, qn_answer_state state)
         expect_in_value(a);
         break;
     default:
-        break; /* JSON and the like know their own end */
+        break; /* literals know their own end */
     }
 }
 
@@ -169,6 +190,11 @@ static void take_mark(qn_answer *a, const qn_expected *e, size_t len)
     }
 }
 
+static bool in_json_string(const qn_answer *a)
+{
+    return qn_call_in_json(a) && qn_json_stream_in_string(a->state == QN_AS_JSON ? &a->json : &a->object.stream);
+}
+
 static bool is_text_state(qn_answer_state s)
 {
     return s <= QN_AS_OVER;
@@ -200,8 +226,8 @@ void qn_answer_settle(qn_answer *a, bool final)
         qn_str held = {a->held, a->n_held};
         const qn_expected *best = NULL;
         size_t best_len = 0;
-        bool wait = false;
-        for (size_t i = 0; a->starts[(unsigned char)held.data[0]] && i < a->n_expected; i++) {
+        bool wait = false, may = a->starts[(unsigned char)held.data[0]] && !in_json_string(a);
+        for (size_t i = 0; may && i < a->n_expected; i++) {
             size_t len = 0;
             qn_fit fit = qn_mark_fit(a->expected[i].mark, held, &len);
             wait = wait || fit == QN_FIT_PART;

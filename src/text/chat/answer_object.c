@@ -8,11 +8,10 @@ void qn_object_begin(qn_answer *a)
 {
     qn_object_reader *o = &a->object;
     *o = (qn_object_reader){.level = 1};
-    qn_json_stream_init(&o->stream);
+    qn_arguments_init(a, &o->stream);
     a->name.n = a->id.n = 0;
     a->id_said = false;
-    qn_buf_clear(&a->value);
-    qn_answer_enter(a, QN_AS_OBJECT);
+    qn_answer_enter(a, a->syntax->whole ? QN_AS_WHOLE : QN_AS_OBJECT);
 }
 
 static bool key_is(const qn_answer *a, qn_str own, const char *other, const char *another)
@@ -45,29 +44,33 @@ static uint8_t member_of(const qn_answer *a)
     return qn_str_is(key, "function") ? M_FUNCTION : qn_str_is(key, "type") ? M_TYPE : M_UNKNOWN;
 }
 
+static bool is_known(const qn_answer *a)
+{
+    return a->tools == NULL || qn_tools_find(a->tools, qn_word_view(&a->name)) != NULL;
+}
+
+static void say_call(qn_answer *a)
+{
+    qn_call_announce(a);
+    qn_arguments_flush(a);
+}
+
 /* The name and the beginning of the arguments are known: it is a call, unless a bare one calls nothing known. */
 static bool announce(qn_answer *a)
 {
-    if (a->syntax->bare && a->tools != NULL && qn_tools_find(a->tools, qn_word_view(&a->name)) == NULL) {
+    if (a->syntax->bare && !is_known(a)) {
         return false;
     }
-    qn_call_announce(a);
-    qn_answer_say(a, QN_PART_ARGUMENTS, a->value.data, a->value.len);
-    qn_buf_clear(&a->value);
+    if (!a->syntax->whole) { /* that waits for what follows */
+        say_call(a);
+    }
     return true;
 }
 
-static bool say_arguments(qn_answer *a, const char *bytes, size_t n)
+void qn_object_end_whole(qn_answer *a)
 {
-    if (a->announced) {
-        qn_answer_say(a, QN_PART_ARGUMENTS, bytes, n);
-        return true;
-    }
-    qn_buf_add(&a->value, bytes, n);
-    if (a->value.status == QN_ENOMEM || a->value.status == QN_EBUDGET) {
-        qn_answer_fail(a, a->value.status, "no memory for arguments");
-    }
-    return a->value.status == QN_OK;
+    say_call(a);
+    qn_call_end(a);
 }
 
 /* A byte of a string that is the name, the id or, written as a string, the arguments. */
@@ -87,8 +90,11 @@ static bool in_text(qn_answer *a, char c)
             if (event == QN_JSON_OPEN_OBJECT && outside && o->has_name && !announce(a)) {
                 return false;
             }
+            if (!qn_arguments_say(a, QN_JSON_IN_STRING, bytes[i])) {
+                return false;
+            }
         }
-        return say_arguments(a, bytes, n);
+        return true;
     }
     qn_word *w = o->member == M_ID ? &a->id : o->member == M_TYPE ? &o->key : &a->name;
     for (size_t i = 0; i < n; i++) {
@@ -158,7 +164,7 @@ static bool end_string(qn_answer *a)
     qn_object_reader *o = &a->object;
     if (o->member == M_NAME) {
         o->has_name = true;
-        return a->name.n > 0 && (!o->has_arguments || announce(a));
+        return a->name.n > 0 && (!a->syntax->whole || is_known(a)) && (!o->has_arguments || announce(a));
     }
     if (o->member == M_TYPE) {
         return qn_str_is(qn_word_view(&o->key), "function"); /* there is no other, and nobody hears of it */
@@ -185,7 +191,11 @@ static bool end_object(qn_answer *a)
         }
         qn_answer_say(a, QN_PART_ARGUMENTS, "{}", 2);
     }
-    qn_call_end(a);
+    if (a->syntax->whole) {
+        o->over = true;
+    } else {
+        qn_call_end(a);
+    }
     return true;
 }
 
@@ -243,12 +253,12 @@ bool qn_object_byte(qn_answer *a, char c)
 {
     qn_object_reader *o = &a->object;
     uint32_t depth = o->stream.depth;
-    qn_json_event event = qn_json_stream_push(&o->stream, c);
+    qn_json_event event = qn_arguments_push(a, &o->stream, c);
     if (event == QN_JSON_BAD || o->stream.depth > o->level + QN_ANSWER_DEPTH) {
         return false;
     }
     if (o->in_arguments && !o->text_arguments) {
-        if (!say_arguments(a, &c, 1)) {
+        if (!qn_arguments_say(a, event, c)) {
             return false;
         }
         return o->stream.depth > o->level || end_arguments(a);
@@ -258,7 +268,7 @@ bool qn_object_byte(qn_answer *a, char c)
         if (!begin_value(a, event)) {
             return false;
         }
-        return member != M_ARGUMENTS || say_arguments(a, &c, 1);
+        return member != M_ARGUMENTS || qn_arguments_say(a, event, c);
     }
     if (event == QN_JSON_CLOSE_OBJECT) {
         return end_object(a);

@@ -65,7 +65,8 @@ static void say_value(qn_answer *a, unsigned types)
 {
     qn_buf json;
     qn_buf_init(&json, a->budget, "chat", 8 * (size_t)QN_ANSWER_VALUE);
-    qn_argument_write(&json, qn_buf_view(&a->value), types, a->syntax->quoted);
+    unsigned above = a->n_nest > 0 ? (unsigned)a->n_nest : 1; /* containers that the value stands in */
+    qn_argument_write(&json, qn_buf_view(&a->value), types, a->syntax->quoted, QN_ANSWER_DEPTH - above);
     if (json.status != QN_OK) {
         qn_answer_fail(a, json.status, "no memory for a value");
     } else {
@@ -277,6 +278,5 @@ void qn_tags_on_mark(qn_answer *a, const qn_expected *e, qn_str text)
 void qn_tags_finish(qn_answer *a)
 {
     /* A value that is no string yet is said as it is: it may be half a number. */
-    qn_answer_say(a, QN_PART_ARGUMENTS, a->value.data, a->value.len);
-    qn_buf_clear(&a->value);
+    qn_arguments_flush(a);
 }

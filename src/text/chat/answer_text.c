@@ -24,8 +24,7 @@ static bool begin_bare(qn_answer *a, char c)
         }
         qn_answer_hold(a, s);
         a->n_calls = 0;
-        qn_json_stream_init(&a->json);
-        qn_answer_enter(a, s->whole ? QN_AS_WHOLE : QN_AS_SECTION);
+        qn_answer_enter(a, QN_AS_SECTION);
         return qn_answer_call_byte(a, c);
     }
     return false;
@@ -131,6 +130,9 @@ static void end_turn(qn_answer *a, const qn_expected *e, qn_str text)
 
 void qn_answer_on_mark(qn_answer *a, const qn_expected *e, qn_str text)
 {
+    if (qn_call_in_json(a)) {
+        qn_call_cut_json(a);
+    }
     switch (e->kind) {
     case QN_MK_THINK_OPEN:
     case QN_MK_THINK_CLOSE:

@@ -167,12 +167,12 @@ unsigned qn_schema_types(const qn_json *schema)
 
 /* ---- values ---- */
 
-static bool is_json(qn_str s)
+static bool is_json(qn_str s, unsigned max_depth)
 {
     qn_json_stream stream;
     qn_json_stream_init(&stream);
     for (size_t i = 0; i < s.len; i++) {
-        if (qn_json_stream_push(&stream, s.data[i]) == QN_JSON_BAD) {
+        if (qn_json_stream_push(&stream, s.data[i]) == QN_JSON_BAD || stream.depth > max_depth) {
             return false;
         }
     }
@@ -199,7 +199,7 @@ static unsigned type_of_json(char first)
 }
 
 /* True, None and containers, as Python shows them; appends JSON. */
-static bool write_python(qn_buf *out, qn_str s, unsigned types)
+static bool write_python(qn_buf *out, qn_str s, unsigned types, unsigned max_depth)
 {
     bool word = qn_str_is(s, "True") || qn_str_is(s, "False") || qn_str_is(s, "None");
     unsigned type = word ? (s.data[0] == 'N' ? QN_TYPE_NULL : QN_TYPE_BOOLEAN) : type_of_json(s.data[0]);
@@ -215,6 +215,7 @@ static bool write_python(qn_buf *out, qn_str s, unsigned types)
         qn_literal_step step = qn_literal_push(&l, s.data[i]);
         qn_buf_add(&json, l.out, l.n_out);
         good = step == QN_LITERAL_MORE || (step == QN_LITERAL_DONE && i + 1 == s.len);
+        good = good && l.depth <= max_depth;
     }
     good = good && qn_literal_finish(&l);
     qn_buf_add(&json, l.out, good ? l.n_out : 0);
@@ -227,18 +228,18 @@ static bool write_python(qn_buf *out, qn_str s, unsigned types)
     return good;
 }
 
-void qn_argument_write(qn_buf *out, qn_str text, unsigned types, bool quoted)
+void qn_argument_write(qn_buf *out, qn_str text, unsigned types, bool quoted, unsigned max_depth)
 {
     qn_str s = qn_mark_of(text).core;
     unsigned fit = types == 0 ? ~0u : types;
     if (types != QN_TYPE_STRING || quoted) {
         unsigned type = s.len == 0 ? 0 : type_of_json(s.data[0]);
         bool as_string = type == QN_TYPE_STRING && !quoted && (fit & QN_TYPE_STRING) != 0 && types != 0;
-        if ((fit & type) != 0 && !as_string && is_json(s)) {
+        if ((fit & type) != 0 && !as_string && is_json(s, max_depth)) {
             qn_buf_add(out, s.data, s.len);
             return;
         }
-        if (s.len > 0 && write_python(out, s, fit)) {
+        if (s.len > 0 && write_python(out, s, fit, max_depth)) {
             return;
         }
     }

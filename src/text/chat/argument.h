@@ -28,7 +28,8 @@ const qn_json *qn_schema_item(const qn_json *schema);
 unsigned qn_schema_types(const qn_json *schema);
 
 /* Appends the value that `text` stands for. A string stays one when only strings fit; else what reads as JSON, or as
- * Python shows it, of a type that fits is that, and the rest is a string. quoted: strings are written as JSON. */
-void qn_argument_write(qn_buf *out, qn_str text, unsigned types, bool quoted);
+ * Python shows it, of a type that fits is that, and the rest is a string; so is what is more than max_depth containers
+ * deep. quoted: strings are written as JSON. */
+void qn_argument_write(qn_buf *out, qn_str text, unsigned types, bool quoted, unsigned max_depth);
 
 #endif

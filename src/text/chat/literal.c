@@ -29,6 +29,7 @@ void qn_literal_init(qn_literal *l, qn_str quote)
     l->is_key = l->members = l->comma = false;
     l->quote = quote.len <= QN_LITERAL_QUOTE ? quote : (qn_str){"", 0};
     l->n_quote = l->n_word = l->n_out = 0;
+    l->high = 0;
 }
 
 void qn_literal_init_members(qn_literal *l, qn_str quote, char close)
@@ -203,9 +204,27 @@ static qn_literal_step in_quoted(qn_literal *l, char c)
     return end_string(l);
 }
 
+/* The first half of a surrogate pair that no second half follows. */
+static void put_half(qn_literal *l)
+{
+    put(l, l->high != 0 ? "\\ufffd" : "");
+    l->high = 0;
+}
+
+/* What an escape says. Pairs of surrogates are one character here, as in JSON; in Python they are none. */
 static void put_code(qn_literal *l)
 {
-    if (l->code < 0x10000) {
+    bool low = l->code >= 0xDC00 && l->code < 0xE000;
+    if (low && l->high != 0) {
+        l->code = 0x10000 + ((l->high - 0xD800) << 10) + (l->code - 0xDC00);
+        l->high = 0;
+    }
+    put_half(l);
+    if (l->code >= 0xD800 && l->code < 0xDC00) {
+        l->high = l->code; /* waits for the other half */
+    } else if (l->code >= 0xDC00 && l->code < 0xE000) {
+        put(l, "\\ufffd");
+    } else if (l->code < 0x10000) {
         l->n_out += (size_t)snprintf(l->out + l->n_out, 8, "\\u%04x", l->code);
     } else if (l->code < 0x110000) {
         uint32_t v = l->code - 0x10000;
@@ -234,6 +253,9 @@ static qn_literal_step in_escape(qn_literal *l, char c)
         return QN_LITERAL_MORE;
     }
     l->state = ST_STRING;
+    if (c != 'u' && c != 'U') {
+        put_half(l);
+    }
     if (c == 'x' || c == 'u' || c == 'U') {
         l->state = ST_HEX;
         l->n_hex = c == 'x' ? 2 : c == 'u' ? 4 : 8;
@@ -257,6 +279,7 @@ static qn_literal_step in_string(qn_literal *l, char c)
         l->state = ST_ESCAPE;
         return QN_LITERAL_MORE;
     }
+    put_half(l);
     if (c == l->delimiter) {
         return end_string(l);
     }
@@ -380,7 +403,7 @@ qn_literal_step qn_literal_push(qn_literal *l, char c)
 bool qn_literal_pending(const qn_literal *l)
 {
     return l->state == ST_WORD || l->state == ST_BARE_KEY || l->state == ST_OPEN_QUOTE || l->state == ST_ESCAPE ||
-           l->state == ST_HEX || l->comma || l->n_quote > 0;
+           l->state == ST_HEX || l->comma || l->n_quote > 0 || l->high != 0;
 }
 
 bool qn_literal_finish(qn_literal *l)

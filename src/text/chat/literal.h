@@ -28,6 +28,7 @@ typedef struct qn_literal {
     bool comma;   /* one has come, and what it separates has not */
     uint8_t n_hex;
     uint32_t code;
+    uint32_t high; /* first half of a surrogate pair that the second half has not followed yet; 0: none */
     char word[QN_LITERAL_WORD];
     size_t n_word;
     char out[8 * QN_LITERAL_WORD]; /* JSON that the last byte completed, whatever the step was */
@@ -36,7 +37,8 @@ typedef struct qn_literal {
 
 #define QN_LITERAL_QUOTE 64 /* bytes of a quote mark; a longer one is none */
 
-/* Begins before a value. quote: what stands around strings beside ' and "; may be empty. */
+/* Begins before a value. quote: what stands around strings beside ' and "; may be empty. Half a surrogate pair that
+ * stands alone in a string comes out as U+FFFD. */
 void qn_literal_init(qn_literal *l, qn_str quote);
 /* Begins inside an object, after `(` or `{`; `close` ends it. The first `out` is the object's `{`. */
 void qn_literal_init_members(qn_literal *l, qn_str quote, char close);

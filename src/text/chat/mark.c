@@ -15,6 +15,21 @@ static size_t skip_blanks(qn_str s, size_t at)
     return at;
 }
 
+/* Between <|a|> and what follows, or before it: models write blanks there that templates do not. */
+static bool is_token_edge(qn_str core, size_t at)
+{
+    static const char bar[] = "\xEF\xBD\x9C"; /* the wide one */
+    if (at == 0 || at == core.len) {
+        return false;
+    }
+    qn_str before = {core.data, at}, after = {core.data + at, core.len - at};
+    bool ends = before.len > 3 && before.data[at - 1] == '>' &&
+                (before.data[at - 2] == '|' || memcmp(before.data + at - 4, bar, 3) == 0);
+    bool begins =
+        after.len > 3 && after.data[0] == '<' && (after.data[1] == '|' || memcmp(after.data + 1, bar, 3) == 0);
+    return ends || begins;
+}
+
 static qn_fit fit_core(qn_str core, qn_str s, size_t *len)
 {
     size_t i = 0, k = 0; /* in core, in s */
@@ -28,6 +43,13 @@ static qn_fit fit_core(qn_str core, qn_str s, size_t *len)
             k = end;
             i = skip_blanks(core, i);
             continue;
+        }
+        if (is_token_edge(core, i)) {
+            size_t end = skip_blanks(s, k);
+            if (end - k > QN_MARK_SPACES) {
+                return QN_FIT_NONE;
+            }
+            k = end;
         }
         if (k == s.len) {
             return QN_FIT_PART;

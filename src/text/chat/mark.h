@@ -1,5 +1,6 @@
 /* A mark: text that a template writes around what the model says. Whitespace at its edges belongs to it when it is
- * there, exactly as the template writes it; a run of whitespace inside may be any whitespace, or none.
+ * there, exactly as the template writes it; a run of whitespace inside may be any whitespace, or none, and where a
+ * token like <|this|> begins or ends inside there may be some.
  * SPDX-License-Identifier: MIT */
 #ifndef QN_TEXT_CHAT_MARK_H
 #define QN_TEXT_CHAT_MARK_H

@@ -2,36 +2,12 @@
  * SPDX-License-Identifier: MIT */
 #include "small_chats.h"
 
-typedef struct given {
-    const char *answer, *wanted;
-    bool cut;
-} given;
-
-/* Each answer with the tools, after the prompt. */
-static void check_all(const char *template, const char *prompt, bool no_calls, bool keep_reasoning, const given *g,
-                      size_t n)
-{
-    qn_dialect *d = small_dialect(template);
-    qn_json_doc *tools = NULL;
-    qn_error err = {0};
-    assert_int_equal(qn_json_parse(NULL, small_tools, strlen(small_tools), 1000, &tools, &err), QN_OK);
-    qn_answer_options o = {.prompt = qn_str_of(prompt),
-                           .tools = qn_json_root(tools),
-                           .no_calls = no_calls,
-                           .keep_reasoning = keep_reasoning};
-    for (size_t i = 0; i < n; i++) {
-        small_check(d, &o, g[i].answer, g[i].wanted, g[i].cut);
-    }
-    qn_json_free(tools);
-    qn_dialect_close(d);
-}
-
-#define CHECK(template, prompt, g) check_all((template), (prompt), false, false, (g), sizeof(g) / sizeof((g)[0]))
+#define CHECK(template, prompt, g) small_check_all((template), (prompt), false, false, (g), sizeof(g) / sizeof((g)[0]))
 
 static void objects_between_marks(void **state)
 {
     (void)state;
-    static const given g[] = {
+    static const small_given g[] = {
         {"Hello", "C(Hello)", false},
         {"", "", false},
         /* an end of the turn is one when nothing follows */
@@ -69,7 +45,7 @@ static void objects_between_marks(void **state)
 static void what_is_no_call_is_content(void **state)
 {
     (void)state;
-    static const given g[] = {
+    static const small_given g[] = {
         {"Use <call> for it", "C(Use <call> for it)", false},
         {"<cal", "C(<cal)", false},
         {"<<call>x", "C(<<call>x)", false},
@@ -98,7 +74,7 @@ static void what_is_no_call_is_content(void **state)
 static void half_a_call_is_said_to_be_cut(void **state)
 {
     (void)state;
-    static const given g[] = {
+    static const small_given g[] = {
         {"a\n<call>", "C(a\n<call>)", true},
         {"<call>\n{\"name\": \"lo", "C(<call>\n{\"name\": \"lo)", true},
         {"<call>\n{\"name\": \"look\", \"arg", "C(<call>\n{\"name\": \"look\", \"arg)", true},
@@ -112,7 +88,7 @@ static void half_a_call_is_said_to_be_cut(void **state)
 static void reasoning(void **state)
 {
     (void)state;
-    static const given g[] = {
+    static const small_given g[] = {
         {"<think>\nhm\n\n</think>\n\nyes", "R(hm\n)C(yes)", false},
         {"<think>hm</think>yes", "R(hm)C(yes)", false},
         {"<think>\n\n</think>\n\n\nyes", "C(\nyes)", false},
@@ -121,31 +97,31 @@ static void reasoning(void **state)
         {"<think>\na <call>{\n</think>\n\n<call>{\"name\": \"look\", \"arguments\": {}}</call>",
          "R(a <call>{)F(look)A({})E", false},
     };
-    static const given opened[] = {
+    static const small_given opened[] = {
         {"hm\n</think>\n\nyes", "R(hm)C(yes)", false},
         {"\nhm\n</think>\n\nyes", "R(\nhm)C(yes)", false},
         {"hm", "R(hm)", true},
     };
-    static const given closed[] = {{"yes</think>", "C(yes</think>)", false}, {"\nyes", "C(\nyes)", false}};
-    static const given kept[] = {{"<think>\nhm\n</think>\n\nyes", "C(<think>\nhm\n</think>\n\nyes)", false}};
+    static const small_given closed[] = {{"yes</think>", "C(yes</think>)", false}, {"\nyes", "C(\nyes)", false}};
+    static const small_given kept[] = {{"<think>\nhm\n</think>\n\nyes", "C(<think>\nhm\n</think>\n\nyes)", false}};
     CHECK(small_objects, "<user>x<eot><bot>", g);
     CHECK(small_objects, "<user>x<eot><bot><think>\n", opened);
     CHECK(small_objects, "<user><think><bot></think>x<eot><bot><think>\n\n</think>\n\n", closed);
-    check_all(small_objects, "<bot>", false, true, kept, 1);
+    small_check_all(small_objects, "<bot>", false, true, kept, 1);
 }
 
 static void without_calls_all_is_content(void **state)
 {
     (void)state;
-    static const given g[] = {{"<call>{\"name\": \"look\", \"arguments\": {}}</call>",
-                               "C(<call>{\"name\": \"look\", \"arguments\": {}}</call>)", false}};
-    check_all(small_objects, "<bot>", true, false, g, 1);
+    static const small_given g[] = {{"<call>{\"name\": \"look\", \"arguments\": {}}</call>",
+                                     "C(<call>{\"name\": \"look\", \"arguments\": {}}</call>)", false}};
+    small_check_all(small_objects, "<bot>", true, false, g, 1);
 }
 
 static void names_and_arguments(void **state)
 {
     (void)state;
-    static const given g[] = {
+    static const small_given g[] = {
         {"a<go>look<args>{\"i\": 1}<go>look<args>{}", "C(a)F(look)A({\"i\": 1})EF(look)A({})E", false},
         {"<go>look<args> {\"i\": 1}\nb", "F(look)A({\"i\": 1})EC(\nb)", false},
         {"<go>lo ok<args>{}", "C(<go>lo ok<args>{})", false},
@@ -160,7 +136,7 @@ static void names_and_arguments(void **state)
 static void parameters_one_by_one(void **state)
 {
     (void)state;
-    static const given g[] = {
+    static const small_given g[] = {
         {"a\n<call>\n<f=look>\n<p=s>\n17\n</p>\n<p=i>\n17\n</p>\n</f>\n</call>",
          "C(a)F(look)A({\"s\": \"17\", \"i\": 17})E", false},
         {"<call><f=look></f></call>", "F(look)A({})E", false},
@@ -185,7 +161,7 @@ static void parameters_one_by_one(void **state)
 static void python_calls(void **state)
 {
     (void)state;
-    static const given g[] = {
+    static const small_given g[] = {
         {"<py>[look(s=\"a\", i=1), look()]</py>", "F(look)A({\"s\": \"a\", \"i\": 1})EF(look)A({})E", false},
         {"<py>[look(s='it\\'s \\x41\\n', b=True, o={'k': [None, 2.5]})]</py>",
          "F(look)A({\"s\": \"it's \\u0041\\n\", \"b\": true, \"o\": {\"k\": [null, 2.5]}})E", false},
@@ -201,7 +177,7 @@ static void python_calls(void **state)
 static void bare_objects(void **state)
 {
     (void)state;
-    static const given g[] = {
+    static const small_given g[] = {
         {"{\"name\": \"look\", \"parameters\": {\"s\": \"a\"}}", "F(look)A({\"s\": \"a\"})E", false},
         {"{\"name\": \"look\", \"parameters\": {}}; {\"name\": \"look\", \"parameters\": {}}",
          "F(look)A({})EF(look)A({})E", false},
@@ -217,7 +193,7 @@ static void bare_objects(void **state)
 static void templates_that_show_no_calls(void **state)
 {
     (void)state;
-    static const given g[] = {
+    static const small_given g[] = {
         {"{\"name\": \"look\", \"arguments\": {\"s\": \"a\"}}\n", "F(look)A({\"s\": \"a\"})E", false},
         {"{\"name\": \"look\", \"arguments\": {}} or so", "C({\"name\": \"look\", \"arguments\": {}} or so)", false},
         {"{\"name\": \"other\", \"arguments\": {}}", "C({\"name\": \"other\", \"arguments\": {}})", false},
@@ -235,7 +211,7 @@ static void templates_that_show_no_calls(void **state)
 static void messages_with_headers(void **state)
 {
     (void)state;
-    static const given g[] = {
+    static const small_given g[] = {
         {"<ch>inner<say>hm<end><go>bot<ch>outer<say>yes<stop>", "R(hm)C(yes)", false},
         {"<ch>side to=fn.look<say>{\"i\": 1}<end><go>bot<ch>side to=fn.look json<say>{}<call>",
          "F(look)A({\"i\": 1})EF(look)A({})E", false},
@@ -247,7 +223,7 @@ static void messages_with_headers(void **state)
         {"<ch>inner<say>hm", "R(hm)", true},
         {"<ch>inn", "C(<ch>inn)", true},
     };
-    static const given inside[] = {{"hm<end><go>bot<ch>outer<say>yes<stop>", "R(hm)C(yes)", false}};
+    static const small_given inside[] = {{"hm<end><go>bot<ch>outer<say>yes<stop>", "R(hm)C(yes)", false}};
     CHECK(small_headers, "<go>user<say>x<end><go>bot", g);
     CHECK(small_headers, "<go>user<say>x<end><go>bot<ch>inner<say>", inside);
 }
@@ -283,10 +259,10 @@ static void arguments_are_only_so_deep(void **state)
 static void headers_that_no_turn_shows_twice(void **state)
 {
     (void)state;
-    static const given g[] = {
+    static const small_given g[] = {
         {"<ch>inner<say>hm<end><go>bot<ch>outer<say>yes<stop>", "C(hmyes)", false},
-        {"<ch>inner<say>hm<end><go>bot to=fn.look<ch>side json<say>{\"i\": 1}<call>",
-         "C(hm)F(look)A({\"i\": 1})E", false},
+        {"<ch>inner<say>hm<end><go>bot to=fn.look<ch>side json<say>{\"i\": 1}<call>", "C(hm)F(look)A({\"i\": 1})E",
+         false},
         {"<ch>outer<say>yes<stop> oh", "C(yes<stop> oh)", false},
         {"<ch>outer<say>yes<end>\noh", "C(yes<end>\noh)", false},
     };

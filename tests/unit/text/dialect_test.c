@@ -92,6 +92,33 @@ static void reasoning_in_other_places(void **state)
         (const char *[]){"\"open\":\"My thoughts:\",\"close\":\"<answer>\",\"opened_by_prompt\":true", NULL});
 }
 
+/* Tools and documents are none when there are not any; but some templates are only for conversations that have them. */
+static void tools_and_documents_that_are_none(void **state)
+{
+    (void)state;
+    static const char *const begins[] = {
+        "{%- if tools is not defined or documents is not defined %}{{ raise_exception('where are they?') }}{% endif %}",
+        "{%- for t in tools %}{{ t.function.name }}{% endfor %}",
+        "{%- for t in documents %}{{ t }}{% endfor %}",
+    };
+    for (size_t i = 0; i < sizeof(begins) / sizeof(begins[0]); i++) {
+        char template[4096];
+        snprintf(template, sizeof(template), "%s%s", begins[i], small_objects);
+        check(template,
+              (const char *[]){"\"reasoning\":{", "\"call_open\":\"\\n<call>\\n\"", "\"end\":[\"<eot>\"]", NULL});
+    }
+}
+
+/* Besides its own syntax a dialect knows what models write all the same. */
+static void syntaxes_that_no_template_shows(void **state)
+{
+    (void)state;
+    check(small_tags, (const char *[]){"\"known\":true,\"call_open\":\"\\n<f=\"", "\"call_close\":\"\\n</f>\\n\"",
+                                       "\"section_close\":\"\\n</call>\\n\"", "\"bare\":true,\"whole\":true", NULL});
+    check(small_bare, (const char *[]){"\"known\":true,\"call_open\":\"<function=\"", "\"<|python_tag|>\"", NULL});
+    check(small_objects, (const char *[]){"\"bare\":true,\"whole\":true", NULL});
+}
+
 static void templates_that_are_no_help(void **state)
 {
     (void)state;
@@ -155,6 +182,8 @@ int main(void)
         cmocka_unit_test(headers),
         cmocka_unit_test(no_calls),
         cmocka_unit_test(reasoning_in_other_places),
+        cmocka_unit_test(tools_and_documents_that_are_none),
+        cmocka_unit_test(syntaxes_that_no_template_shows),
         cmocka_unit_test(templates_that_are_no_help),
         cmocka_unit_test(without_memory),
     };

@@ -43,6 +43,13 @@ static void values(void **state)
         {"'it''s'", "\"it\"'s'"},
         {"'a\"b\\'c\\n\\\\'", "\"a\\\"b'c\\n\\\\\""},
         {"\"\\x41\\u00e9\\U0001F41D\\q\"", "\"\\u0041\\u00e9\\ud83d\\udc1d\\\\q\""},
+        /* halves of surrogate pairs */
+        {"'\\ud83d\\ude00\\U0001F41D'", "\"\\ud83d\\ude00\\ud83d\\udc1d\""},
+        {"'\\ud800'", "\"\\ufffd\""},
+        {"'\\udc00\\ud800x'", "\"\\ufffd\\ufffdx\""},
+        {"'\\ud800\\n\\U0000d800\\x41'", "\"\\ufffd\\n\\ufffd\\u0041\""},
+        {"'\\ud800\\ud801\\udc01\\udc01'", "\"\\ufffd\\ud801\\udc01\\ufffd\""},
+        {"{'\\ud800': '\\U00110000'}", "{\"\\ufffd\": \"\\ufffd\"}"},
         {"[1, 'a', (2, 3), {'k': None},]", "[1, \"a\", [2, 3], {\"k\": null}]"},
         {"{a: 1, 'b' : [ ], \"c\": {}}", "{\"a\": 1, \"b\": [], \"c\": {}}"},
         {"[1 2]", "[1!2]"},
@@ -153,11 +160,18 @@ static void arguments_by_type(void **state)
         {"\"a\"", QN_TYPE_STRING, true, "\"a\""},
         {"\"a\"", QN_TYPE_STRING, false, "\"\\\"a\\\"\""},
         {"", QN_TYPE_NUMBER, false, "\"\""},
+        {"[\"\\ud800\", \"\\ud83d\\ude00\"]", QN_TYPE_ARRAY, false, "[\"\\ufffd\", \"\\ud83d\\ude00\"]"},
+        {"\"\\ud800\"", QN_TYPE_STRING, true, "\"\\\"\\\\ud800\\\"\""},
+        /* too deep: a string */
+        {"[[[1]]]", 0, false, "[[[1]]]"},
+        {"[[[[1]]]]", QN_TYPE_ARRAY, false, "\"[[[[1]]]]\""},
+        {"[(['a'])]", QN_TYPE_ARRAY, false, "[[[\"a\"]]]"},
+        {"[([{'a': 1}])]", QN_TYPE_ARRAY, false, "\"[([{'a': 1}])]\""},
     };
     for (size_t i = 0; i < sizeof(given) / sizeof(given[0]); i++) {
         qn_buf out;
         qn_buf_init(&out, NULL, "test", 1000);
-        qn_argument_write(&out, qn_str_of(given[i].text), given[i].types, given[i].quoted);
+        qn_argument_write(&out, qn_str_of(given[i].text), given[i].types, given[i].quoted, 3);
         assert_string_equal(out.data, given[i].wanted);
         qn_buf_free(&out);
     }

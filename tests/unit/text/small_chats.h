@@ -38,6 +38,10 @@ static const char *const small_python QN_UNUSED = SMALL_TOOLS SMALL_HEAD SMALL_C
 static const char *const small_bare QN_UNUSED = SMALL_TOOLS SMALL_HEAD
     "{%- if not m.tool_calls %}{{ m.content }}{% endif %}" SMALL_CALLS
     "{{ '{\"name\": \"' + f.name + '\", \"parameters\": ' + f.arguments | tojson + '}' }}" SMALL_TAIL;
+/* <|calls|><|call|>NAME<|args|>{...}<|done|><|end|> */
+static const char *const small_tokens QN_UNUSED = SMALL_TOOLS SMALL_HEAD SMALL_CONTENT
+    "{%- if m.tool_calls %}<|calls|>{% endif %}" SMALL_CALLS
+    "<|call|>{{ f.name }}<|args|>{{ f.arguments | tojson }}<|done|>{%- if loop.last %}<|end|>{% endif %}" SMALL_TAIL;
 /* Content, and nothing said about calls. */
 static const char *const small_echo QN_UNUSED =
     SMALL_TOOLS "{%- for m in messages %}<{{ m.role }}>{{ m.content }}<eot>{%- endfor %}"
@@ -133,6 +137,30 @@ static void QN_UNUSED small_check(const qn_dialect *d, const qn_answer_options *
         assert_int_equal(was_cut, wanted_cut);
         qn_buf_free(&heard);
     }
+}
+
+typedef struct small_given {
+    const char *answer, *wanted;
+    bool cut;
+} small_given;
+
+/* Each answer with the tools, after the prompt. */
+static void QN_UNUSED small_check_all(const char *template, const char *prompt, bool no_calls, bool keep_reasoning,
+                                      const small_given *g, size_t n)
+{
+    qn_dialect *d = small_dialect(template);
+    qn_json_doc *tools = NULL;
+    qn_error err = {0};
+    assert_int_equal(qn_json_parse(NULL, small_tools, strlen(small_tools), 1000, &tools, &err), QN_OK);
+    qn_answer_options o = {.prompt = qn_str_of(prompt),
+                           .tools = qn_json_root(tools),
+                           .no_calls = no_calls,
+                           .keep_reasoning = keep_reasoning};
+    for (size_t i = 0; i < n; i++) {
+        small_check(d, &o, g[i].answer, g[i].wanted, g[i].cut);
+    }
+    qn_json_free(tools);
+    qn_dialect_close(d);
 }
 
 #endif
