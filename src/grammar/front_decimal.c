@@ -85,6 +85,24 @@ bool qn_decimal_is_integer(const qn_decimal *x)
     return x->n == 0 || x->point >= (int32_t)x->n;
 }
 
+bool qn_decimal_is_multiple(const qn_decimal *x, const qn_decimal *y, bool *is_known)
+{
+    *is_known = !y->is_negative && y->n != 0 && y->n <= 18;
+    if (!*is_known || x->n == 0) {
+        return x->n == 0;
+    }
+    /* x / y = (digits of x) * 10^shift / (digits of y); the last digit of x is not zero */
+    int64_t shift = ((int64_t)x->point - x->n) - ((int64_t)y->point - y->n), size = 0;
+    for (uint32_t i = 0; i < y->n; i++) {
+        size = size * 10 + (y->digits[i] - '0');
+    }
+    unsigned __int128 rest = 0;
+    for (int64_t i = 0; shift >= 0 && i < x->n + shift; i++) {
+        rest = (rest * 10 + (unsigned)(i < x->n ? x->digits[i] - '0' : 0)) % (uint64_t)size;
+    }
+    return shift >= 0 && rest == 0;
+}
+
 /* The digit that stands for 10^(-i - 1) from the left of the number. */
 static char digit_at(const qn_decimal *x, int64_t i)
 {

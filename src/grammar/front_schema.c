@@ -270,10 +270,10 @@ static qn_status clause_body(qn_sx *s, const qn_schema_clause *c, qn_gx *out)
     return QN_OK;
 }
 
-static qn_status rule_body(qn_sx *s, const qn_schema_rule *r, qn_gx *out)
+qn_status qn_sx_typed(qn_sx *s, const qn_schema_item *items, size_t n_items, unsigned types, qn_gx *out)
 {
     qn_schema_clause *c;
-    QN_TRY(qn_sx_clauses(s, r->items, r->n_items, QN_ST_ALL, &c));
+    QN_TRY(qn_sx_clauses(s, items, n_items, types, &c));
     uint32_t n = 0, n_ways = 0;
     for (const qn_schema_clause *x = c; x != NULL; x = x->next) {
         n++;
@@ -342,32 +342,48 @@ static qn_status read_dialect(qn_sx *s)
     return qn_sx_fail(s, QN_EUNSUPPORTED, s->root, "$schema", "this dialect is not known");
 }
 
-static qn_status build(qn_sx *s)
+qn_status qn_sx_open(qn_sx *s, qn_gx_builder *b, const qn_json *root, const qn_schema_options *o, qn_error *err)
 {
+    *s = (qn_sx){.b = b, .root = root, .o = o, .err = err};
     make_shared(s);
     QN_TRY(qn_front_status(s->b, s->err));
     QN_TRY(read_dialect(s));
-    QN_TRY(qn_sx_index(s));
-    qn_gx root;
-    QN_TRY(qn_sx_value(s, &(qn_schema_item){s->root, false}, 1, &root));
-    s->b->root = s->rules[0].rule;
+    return qn_sx_index(s);
+}
+
+qn_status qn_sx_finish(qn_sx *s)
+{
     while (s->n_built < s->n_rules) {
         qn_schema_rule r = s->rules[s->n_built++];
         qn_gx body = 0;
-        QN_TRY(rule_body(s, &r, &body));
+        QN_TRY(qn_sx_typed(s, r.items, r.n_items, QN_ST_ALL, &body));
         qn_gx_rule_define(s->b, r.rule, body);
     }
     return qn_front_status(s->b, s->err);
 }
 
+void qn_sx_close(qn_sx *s)
+{
+    while (s->arena != NULL) {
+        qn_schema_arena *next = s->arena->next;
+        qn_free(s->arena);
+        s->arena = next;
+    }
+}
+
+static qn_status build(qn_sx *s)
+{
+    qn_gx root;
+    QN_TRY(qn_sx_value(s, &(qn_schema_item){s->root, false}, 1, &root));
+    s->b->root = s->rules[0].rule;
+    return qn_sx_finish(s);
+}
+
 qn_status qn_front_schema(qn_gx_builder *b, const qn_json *schema, const qn_schema_options *o, qn_error *err)
 {
-    qn_sx s = {.b = b, .root = schema, .o = o, .err = err};
-    qn_status status = build(&s);
-    while (s.arena != NULL) {
-        qn_schema_arena *next = s.arena->next;
-        qn_free(s.arena);
-        s.arena = next;
-    }
+    qn_sx s;
+    qn_status status = qn_sx_open(&s, b, schema, o, err);
+    status = status == QN_OK ? build(&s) : status;
+    qn_sx_close(&s);
     return status;
 }

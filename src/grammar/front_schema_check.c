@@ -25,7 +25,6 @@ static qn_status number_holds(qn_sx *s, const qn_json *schema, qn_schema_keyword
     if (!qn_decimal_read(s, qn_json_as_str(value), &x) || !qn_decimal_read(s, qn_json_as_str(limit), &y)) {
         return qn_sx_fail(s, QN_EFULL, schema, "", "a number out of reach");
     }
-    int64_t a, b;
     switch (k) {
     case QN_SK_MINIMUM:
         *holds = qn_decimal_compare(&x, &y) >= 0;
@@ -42,18 +41,9 @@ static qn_status number_holds(qn_sx *s, const qn_json *schema, qn_schema_keyword
     default:
         break;
     }
-    if (!qn_json_as_i64(limit, &b) || b <= 0) {
-        return qn_sx_fail(s, QN_EUNSUPPORTED, schema, "multipleOf", "only whole numbers above zero are enforced");
-    }
-    if (!qn_decimal_is_integer(&x)) {
-        *holds = false;
-        return QN_OK;
-    }
-    if (!qn_json_as_i64(value, &a)) {
-        return qn_sx_fail(s, QN_EUNSUPPORTED, schema, "multipleOf", "beside a number of more than 64 bits");
-    }
-    *holds = a % b == 0;
-    return QN_OK;
+    bool is_known;
+    *holds = qn_decimal_is_multiple(&x, &y, &is_known);
+    return is_known ? QN_OK : qn_sx_fail(s, QN_EUNSUPPORTED, schema, "multipleOf", "more than 18 digits");
 }
 
 static const qn_json *additional_of(const qn_json *schema, const char *keyword, const char *unevaluated)

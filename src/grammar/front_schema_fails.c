@@ -1,5 +1,6 @@
 /* Schemas that must not hold (not, if, oneOf): one of their keywords fails, each of which is a way of its own.
  * SPDX-License-Identifier: MIT */
+#include "grammar/front_schema_array.h"
 #include "grammar/front_schema_clause.h"
 
 static unsigned types_of_keyword(qn_schema_keyword k)
@@ -18,6 +19,8 @@ static unsigned types_of_keyword(qn_schema_keyword k)
         return QN_ST_STRING;
     case QN_SK_MIN_ITEMS:
     case QN_SK_MAX_ITEMS:
+    case QN_SK_ITEMS:
+    case QN_SK_CONTAINS:
         return QN_ST_ARRAY;
     case QN_SK_MIN_PROPERTIES:
     case QN_SK_MAX_PROPERTIES:
@@ -52,6 +55,36 @@ static qn_status fail_one_of(qn_expansion *x, const qn_ask *t, const qn_json *li
         }
     }
     return QN_OK;
+}
+
+/* Items of a list of schemas: one of them fails, and is there. */
+static qn_status fail_first_items(qn_expansion *x, const qn_ask *t, const qn_json *list)
+{
+    for (size_t n = 0; n < qn_json_count(list) && n < QN_SCHEMA_MAX_FIRST; n++) {
+        qn_schema_literal literal = {.schema = t->v,
+                                     .is_negated = true,
+                                     .keyword = QN_SK_PREFIX_ITEMS,
+                                     .value = qn_json_at(list, n),
+                                     .name = {NULL, n}};
+        if (!is_true(literal.value)) {
+            QN_TRY(qn_clause_narrowed(x, QN_ST_ARRAY, &literal, t->next));
+        }
+    }
+    return QN_OK;
+}
+
+static qn_status too_many_first(qn_expansion *x, const qn_ask *t)
+{
+    return qn_sx_fail(x->s, QN_EFULL, t->v, "", "more than 100 schemas of first items");
+}
+
+/* Whether it can be said in one literal that the keyword fails. */
+static bool is_alone(const qn_json *schema, qn_schema_keyword k)
+{
+    if (k == QN_SK_ITEMS) {
+        return qn_json_find(schema, "prefixItems") == NULL;
+    }
+    return k != QN_SK_CONTAINS || qn_json_find(schema, "maxContains") == NULL;
 }
 
 /* One way for a schema to fail: its i-th keyword does. */
@@ -112,19 +145,30 @@ static qn_status fail_keyword(qn_expansion *x, const qn_ask *t, size_t i)
     case QN_SK_MIN_CONTAINS:
     case QN_SK_MAX_CONTAINS:
         return QN_OK;
+    case QN_SK_PREFIX_ITEMS:
+        return qn_json_count(v) <= QN_SCHEMA_MAX_FIRST ? fail_first_items(x, t, v) : too_many_first(x, t);
+    case QN_SK_ITEMS:
+        if (qn_json_kind_of(v) == QN_JSON_ARRAY) {
+            return qn_json_count(v) <= QN_SCHEMA_MAX_FIRST ? fail_first_items(x, t, v) : too_many_first(x, t);
+        }
+        break;
     default:
         break;
     }
-    if (types_of_keyword(k) != 0) {
+    if (is_true(v) && k == QN_SK_ITEMS) {
+        return QN_OK;
+    }
+    if (types_of_keyword(k) != 0 && is_alone(t->v, k)) {
         return qn_clause_narrowed(x, types_of_keyword(k), &literal, t->next);
     }
-    if (is_true(v) && k != QN_SK_CONTAINS && k != QN_SK_UNIQUE_ITEMS) {
+    bool is_no_limit = k == QN_SK_UNIQUE_ITEMS ? !qn_json_as_bool(v) : is_true(v) && k != QN_SK_CONTAINS;
+    if (is_no_limit) {
         return QN_OK; /* allows everything, so that it cannot fail */
     }
     char name[32] = "";
     memcpy(name, key.data, key.len < sizeof(name) ? key.len : 0);
     return qn_sx_fail(s, QN_EUNSUPPORTED, t->v, name,
-                      "this keyword is not enforced where it must fail (not, if, oneOf)");
+                      "not enforced where it must fail (not, if, or oneOf of alternatives that overlap; anyOf is enforced)");
 }
 
 qn_status qn_clause_expand_fails(qn_expansion *x, const qn_ask *t)

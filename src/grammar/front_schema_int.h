@@ -6,7 +6,7 @@
  * expression of a clause in its own file. Every conjunction becomes one rule; the same one is never built twice, which
  * is also what ends recursion.
  *
- * Private to src/grammar/front_schema*.c.
+ * Private to src/grammar/front_schema*.c, and to front_calls*.c, which have schemas inside of something else.
  * SPDX-License-Identifier: MIT */
 #ifndef QN_GRAMMAR_FRONT_SCHEMA_INT_H
 #define QN_GRAMMAR_FRONT_SCHEMA_INT_H
@@ -148,6 +148,13 @@ qn_status qn_sx_step(qn_sx *s, uint64_t n);
 /* "schema, at <path to schema>/<keyword>: <text>" */
 qn_status qn_sx_fail(qn_sx *s, qn_status code, const qn_json *schema, const char *keyword, const char *what);
 qn_status qn_sx_no_memory(qn_sx *s);
+/* One translation: s is set up for the document `root`; values are asked for; qn_sx_finish() builds all that these need;
+ * qn_sx_close() frees what is not b's, whatever failed. */
+qn_status qn_sx_open(qn_sx *s, qn_gx_builder *b, const qn_json *root, const qn_schema_options *o, qn_error *err);
+qn_status qn_sx_finish(qn_sx *s);
+void qn_sx_close(qn_sx *s);
+/* Values of these types that satisfy a conjunction; NEVER when there are none. */
+qn_status qn_sx_typed(qn_sx *s, const qn_schema_item *items, size_t n, unsigned types, qn_gx *out);
 /* A reference to the rule of a conjunction. Items are copied. */
 qn_status qn_sx_value(qn_sx *s, const qn_schema_item *items, size_t n, qn_gx *out);
 
@@ -226,6 +233,8 @@ typedef struct qn_decimal {
 bool qn_decimal_read(qn_sx *s, qn_str text, qn_decimal *out);
 int qn_decimal_compare(const qn_decimal *x, const qn_decimal *y);
 bool qn_decimal_is_integer(const qn_decimal *x);
+/* Whether x is a whole number of times y. *is_known false: y is not above zero or has more than 18 digits. */
+bool qn_decimal_is_multiple(const qn_decimal *x, const qn_decimal *y, bool *is_known);
 /* Spelled without an exponent. False: too long. */
 bool qn_decimal_write(const qn_decimal *x, qn_buf *out);
 /* Numbers without an exponent, minus included, that are above x or below it. */

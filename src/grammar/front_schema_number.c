@@ -3,12 +3,11 @@
  * Exponents are written only where there is no bound and nothing but a number is asked for: with one, whether 1e400 is
  * above a bound or a multiple could not be told by a regular expression.
  * SPDX-License-Identifier: MIT */
-#include "grammar/front_schema_int.h"
+#include "grammar/front_schema_number.h"
 
 #include <stdio.h>
 
-#define MAX_LISTED 2048   /* multiples between two bounds that are written out one by one */
-#define MAX_DIVISOR 10000 /* a rule for each remainder */
+#define MAX_LISTED 2048 /* multiples between two bounds that are written out one by one */
 
 typedef struct number {
     qn_sx *s;
@@ -16,6 +15,9 @@ typedef struct number {
     qn_decimal lower, upper;
     bool has_lower, has_upper, is_above, is_below; /* is_above: the bound itself is left out */
     int64_t divisor;                               /* 0: none */
+    int64_t not_multiple_of[QN_SCHEMA_MAX_NOT];    /* those that the last digits do not tell */
+    size_t n_not;
+    const qn_json *multiple_schema; /* that has the last multipleOf */
     uint32_t n_fraction;                           /* digits behind the point that multipleOf 0.01 and its like allow */
     bool has_fraction_limit;
     qn_gx all;
@@ -72,10 +74,30 @@ static int64_t common_divisor(int64_t a, int64_t b)
     return b == 0 ? a : common_divisor(b, a % b);
 }
 
+static bool bound_i64(const qn_decimal *d, bool is_lower, bool is_exclusive, int64_t *out)
+{
+    if (d->n != 0 && d->point > 18) {
+        return false;
+    }
+    int64_t v = 0;
+    for (int32_t i = 0; i < d->point && d->n != 0; i++) {
+        v = v * 10 + (i < (int32_t)d->n ? d->digits[i] - '0' : 0);
+    }
+    v = d->is_negative ? -v : v; /* cut towards zero */
+    if (!qn_decimal_is_integer(d)) {
+        v += is_lower && !d->is_negative ? 1 : !is_lower && d->is_negative ? -1 : 0;
+    } else if (is_exclusive) {
+        v += is_lower ? 1 : -1;
+    }
+    *out = v;
+    return true;
+}
+
 static qn_status add_divisor(number *x, const qn_json *schema, const qn_json *v)
 {
     int64_t m;
     qn_decimal d;
+    x->multiple_schema = schema;
     if (!qn_decimal_read(x->s, qn_json_as_str(v), &d) || d.is_negative || d.n == 0) {
         return qn_sx_fail(x->s, QN_EFORMAT, schema, "multipleOf", "not above zero");
     }
@@ -85,9 +107,14 @@ static qn_status add_divisor(number *x, const qn_json *schema, const qn_json *v)
         x->has_fraction_limit = true;
         return QN_OK;
     }
-    if (!qn_json_as_i64(v, &m)) {
+    qn_gx fractions;
+    if (qn_schema_fraction_multiples(x->s, &d, &fractions)) {
+        join(x, fractions);
+        return QN_OK;
+    }
+    if (!qn_decimal_is_integer(&d) || !bound_i64(&d, true, false, &m)) {
         return qn_sx_fail(x->s, QN_EUNSUPPORTED, schema, "multipleOf",
-                          "only whole numbers and 0.1, 0.01, .. are enforced");
+                          "only whole numbers of up to 18 digits are enforced, and fractions of one such as 0.01 or 0.5");
     }
     x->types &= QN_ST_INTEGER;
     int64_t both = x->divisor == 0 ? m : x->divisor;
@@ -118,102 +145,6 @@ static qn_status add_holds(number *x, const qn_json *schema)
 
 /* ---- multiples ---- */
 
-/* Multiples of m, 0 or more, without sign or leading zeros, by one rule for each remainder: what may follow the digits
- * that are written. */
-static qn_gx multiples(number *x, int64_t m, bool with_zero)
-{
-    qn_gx_builder *b = x->s->b;
-    uint32_t first = b->n_rules;
-    for (int64_t r = 0; r < m; r++) {
-        char name[64];
-        snprintf(name, sizeof(name), "multiple of %lld, %lld over", (long long)m, (long long)r);
-        qn_gx_rule_new(b, qn_str_of(name));
-    }
-    qn_gx empty = qn_gx_bytes(b, QN_STR("")), start[9];
-    for (int64_t r = 0; r < m && b->status == QN_OK; r++) {
-        qn_gx ways[11];
-        uint32_t n = 0;
-        for (uint32_t d = 0; d < 10; d++) {
-            qn_gx digit = qn_gx_class(b, &(qn_gx_range){'0' + d, '0' + d}, 1);
-            ways[n++] = qn_gx_cat(b, (qn_gx[]){digit, qn_gx_rule_ref(b, first + (uint32_t)((r * 10 + d) % m))}, 2);
-        }
-        if (r == 0) {
-            ways[n++] = empty;
-        }
-        qn_gx_rule_define(b, first + (uint32_t)r, qn_gx_alt(b, ways, n));
-    }
-    for (uint32_t d = 1; d < 10; d++) {
-        qn_gx digit = qn_gx_class(b, &(qn_gx_range){'0' + d, '0' + d}, 1);
-        start[d - 1] = qn_gx_cat(b, (qn_gx[]){digit, qn_gx_rule_ref(b, first + (uint32_t)(d % m))}, 2);
-    }
-    qn_gx above = qn_gx_alt(b, start, 9);
-    return with_zero ? qn_gx_alt(b, (qn_gx[]){qn_gx_bytes(b, QN_STR("0")), above}, 2) : above;
-}
-
-/* Multiples of m whose digits decide it in the last k places (m divides 10^k), as a regular expression. */
-static qn_gx last_digits(number *x, int64_t m, uint32_t k)
-{
-    qn_gx_builder *b = x->s->b;
-    qn_gx digit = qn_gx_class(b, &(qn_gx_range){'0', '9'}, 1);
-    int64_t power = 1, n_multiples = 0;
-    for (uint32_t i = 0; i < k; i++) {
-        power *= 10;
-    }
-    qn_gx *ways = qn_sx_alloc(x->s, (size_t)(2 * (power / m) + 2) * sizeof(*ways));
-    if (ways == NULL) {
-        b->status = QN_ENOMEM;
-        return 0;
-    }
-    uint32_t n = 0;
-    for (int64_t v = 0; v < power; v += m, n_multiples++) {
-        char text[32];
-        int len = snprintf(text, sizeof(text), "%0*lld", (int)k, (long long)v);
-        ways[n++] = qn_gx_bytes(b, (qn_str){text, (size_t)len});
-    }
-    qn_gx any_digits = qn_gx_repeat(b, digit, 0, QN_GX_NO_MAX);
-    qn_gx head = qn_gx_cat(b, (qn_gx[]){qn_gx_class(b, &(qn_gx_range){'1', '9'}, 1), any_digits}, 2);
-    qn_gx longer = qn_gx_cat(b, (qn_gx[]){head, qn_gx_alt(b, ways, n)}, 2);
-    n = 0;
-    ways[n++] = longer;
-    for (int64_t v = 0; v < power; v += m) {
-        char text[32];
-        int len = snprintf(text, sizeof(text), "%lld", (long long)v);
-        ways[n++] = qn_gx_bytes(b, (qn_str){text, (size_t)len});
-    }
-    return qn_gx_alt(b, ways, n);
-}
-
-/* k with m dividing 10^k, up to 4; 0: there is none. */
-static uint32_t decimal_places(int64_t m)
-{
-    int64_t power = 10;
-    for (uint32_t k = 1; k <= 4; k++, power *= 10) {
-        if (power % m == 0) {
-            return k;
-        }
-    }
-    return 0;
-}
-
-static bool bound_i64(const qn_decimal *d, bool is_lower, bool is_exclusive, int64_t *out)
-{
-    if (d->n != 0 && d->point > 18) {
-        return false;
-    }
-    int64_t v = 0;
-    for (int32_t i = 0; i < d->point && d->n != 0; i++) {
-        v = v * 10 + (i < (int32_t)d->n ? d->digits[i] - '0' : 0);
-    }
-    v = d->is_negative ? -v : v; /* cut towards zero */
-    if (!qn_decimal_is_integer(d)) {
-        v += is_lower && !d->is_negative ? 1 : !is_lower && d->is_negative ? -1 : 0;
-    } else if (is_exclusive) {
-        v += is_lower ? 1 : -1;
-    }
-    *out = v;
-    return true;
-}
-
 static qn_gx with_zeros(number *x, qn_gx whole)
 {
     return qn_gx_cat(x->s->b, (qn_gx[]){whole, pattern(x, "(?:\\.0+)?")}, 2);
@@ -222,7 +153,7 @@ static qn_gx with_zeros(number *x, qn_gx whole)
 static qn_status multiples_between(number *x, int64_t low, int64_t high, qn_gx *out)
 {
     int64_t m = x->divisor;
-    int64_t first = low >= 0 ? (low + m - 1) / m * m : -(-low / m * m);
+    int64_t first = low > 0 ? (low / m + (low % m != 0)) * m : -(-low / m * m);
     size_t n = first > high ? 0 : (size_t)((high - first) / m + 1);
     qn_gx *ways = qn_sx_alloc(x->s, (n + 1) * sizeof(*ways));
     if (ways == NULL) {
@@ -237,50 +168,51 @@ static qn_status multiples_between(number *x, int64_t low, int64_t high, qn_gx *
     return QN_OK;
 }
 
-/* *is_regular: the expression may stand below AND. */
-static qn_status all_multiples(number *x, qn_gx *out, bool *is_regular)
+/* By their last digits. */
+static qn_gx all_multiples(number *x, int64_t m)
 {
-    int64_t m = x->divisor;
-    uint32_t places = decimal_places(m);
-    *is_regular = places != 0;
-    if (places == 0 && m > MAX_DIVISOR) {
-        return qn_fail(x->s->err, QN_EFULL, "schema: multipleOf %lld: above %d only with bounds that leave few",
-                       (long long)m, MAX_DIVISOR);
-    }
     qn_gx_builder *b = x->s->b;
-    qn_gx size = places != 0 ? last_digits(x, m, places) : multiples(x, m, true);
     qn_gx sign = qn_gx_repeat(b, qn_gx_bytes(b, QN_STR("-")), 0, 1);
-    *out = with_zeros(x, qn_gx_cat(b, (qn_gx[]){sign, size}, 2));
-    return QN_OK;
+    return with_zeros(x, qn_gx_cat(b, (qn_gx[]){sign, qn_schema_last_digits(x->s, m)}, 2));
 }
 
-/* True: *out is all there is to say. */
-static qn_status divided(number *x, qn_gx *out, bool *is_done)
+/* *is_done: they are few, and *out is all there is to say. */
+static qn_status few_multiples(number *x, qn_gx *out, bool *is_done)
 {
     int64_t low = 0, high = 0, m = x->divisor;
-    *is_done = true;
-    bool has_low = x->has_lower && bound_i64(&x->lower, true, x->is_above, &low);
-    bool has_high = x->has_upper && bound_i64(&x->upper, false, x->is_below, &high);
-    if (has_low && has_high && high / m - low / m <= MAX_LISTED && !x->has_all) {
-        return multiples_between(x, low, high, out);
+    *is_done = m != 0 && !x->has_all && x->n_not == 0 && x->has_lower && x->has_upper &&
+               bound_i64(&x->lower, true, x->is_above, &low) && bound_i64(&x->upper, false, x->is_below, &high) &&
+               high / m - low / m <= MAX_LISTED;
+    return *is_done ? multiples_between(x, low, high, out) : QN_OK;
+}
+
+/* Whole numbers that must be followed digit by digit to know their remainder. */
+static qn_status by_remainder(number *x, qn_gx *out)
+{
+    if (x->has_all) {
+        return qn_sx_fail(x->s, QN_EUNSUPPORTED, x->multiple_schema, "multipleOf",
+                          "not enforced beside numbers that must not come (not, if, oneOf)");
     }
-    if (decimal_places(m) == 0 && has_low && low >= 0 && low <= m && !x->has_upper && !x->has_all && m <= MAX_DIVISOR) {
-        *out = with_zeros(x, multiples(x, m, low == 0));
-        return QN_OK;
+    qn_schema_multiples m = {.schema = x->multiple_schema,
+                             .divisor = x->divisor,
+                             .n_not = x->n_not,
+                             .modulus = x->divisor != 0 ? x->divisor : 1,
+                             .has_low = x->has_lower,
+                             .has_high = x->has_upper};
+    for (size_t i = 0; i < x->n_not; i++) {
+        int64_t n = m.not_multiple_of[i] = x->not_multiple_of[i];
+        if (__builtin_mul_overflow(m.modulus / common_divisor(m.modulus, n), n, &m.modulus)) {
+            m.modulus = INT64_MAX;
+        }
     }
-    qn_gx all;
-    bool is_regular;
-    QN_TRY(all_multiples(x, &all, &is_regular));
-    if (!is_regular && (x->has_lower || x->has_upper || x->has_all)) {
-        return qn_fail(x->s->err, QN_EUNSUPPORTED, "schema: multipleOf %lld beside such bounds is not enforced",
-                       (long long)m);
+    if ((x->has_lower && !bound_i64(&x->lower, true, x->is_above, &m.low)) ||
+        (x->has_upper && !bound_i64(&x->upper, false, x->is_below, &m.high))) {
+        return qn_sx_fail(x->s, QN_EUNSUPPORTED, x->multiple_schema, "multipleOf",
+                          "not enforced beside a bound of more than 18 digits");
     }
-    if (!is_regular) {
-        *out = all;
-        return QN_OK;
-    }
-    join(x, all);
-    *is_done = false;
+    qn_gx whole;
+    QN_TRY(qn_schema_write_multiples(x->s, &m, &whole));
+    *out = with_zeros(x, whole);
     return QN_OK;
 }
 
@@ -322,17 +254,20 @@ static qn_status add_fails(number *x, const qn_schema_literal *l)
     number other = {.s = x->s, .types = QN_ST_NUMBER};
     QN_TRY(add_divisor(&other, l->schema, l->value));
     qn_gx all;
-    bool is_regular = true;
     if (other.has_fraction_limit) {
         char text[64];
         snprintf(text, sizeof(text), "-?\\d+(?:\\.\\d{1,%u}0*)?", other.n_fraction);
         all = pattern(x, text);
+    } else if (other.has_all) {
+        all = other.all;
+    } else if (qn_schema_decimal_places(other.divisor) != 0) {
+        all = all_multiples(x, other.divisor);
+    } else if (x->n_not < QN_SCHEMA_MAX_NOT) {
+        x->not_multiple_of[x->n_not++] = other.divisor;
+        x->multiple_schema = l->schema;
+        return QN_OK;
     } else {
-        QN_TRY(all_multiples(&other, &all, &is_regular));
-    }
-    if (!is_regular) {
-        return qn_sx_fail(x->s, QN_EUNSUPPORTED, l->schema, "multipleOf",
-                          "not enforced where it must fail (not, if, oneOf)");
+        return qn_sx_fail(x->s, QN_EUNSUPPORTED, l->schema, "multipleOf", "more than 4 that must fail for one value");
     }
     join(x, qn_gx_not(x->s->b, all));
     return QN_OK;
@@ -351,6 +286,45 @@ static qn_gx unbounded(number *x)
     return plain_numbers(x);
 }
 
+/* Without remainders. */
+static qn_gx regular(number *x)
+{
+    qn_gx_builder *b = x->s->b;
+    if (x->has_fraction_limit && x->types != QN_ST_INTEGER) {
+        char text[64];
+        snprintf(text, sizeof(text), "-?(?:0|[1-9]\\d*)(?:\\.\\d{1,%u}0*)?", x->n_fraction);
+        join(x, pattern(x, text));
+    }
+    bool integers_only = x->types == QN_ST_INTEGER;
+    if (x->has_lower) {
+        join(x, qn_decimal_bound(b, &x->lower, true, x->is_above, integers_only));
+    }
+    if (x->has_upper) {
+        join(x, qn_decimal_bound(b, &x->upper, false, x->is_below, integers_only));
+    }
+    bool is_bounded = x->has_lower || x->has_upper;
+    if (!is_bounded || x->types == QN_ST_FRACTION) {
+        join(x, unbounded(x));
+    }
+    return x->all;
+}
+
+/* Numbers whose remainders matter, and fractions. */
+static qn_status with_remainders(number *x, qn_gx *out)
+{
+    qn_gx ways[2];
+    uint32_t n_ways = 0;
+    if ((x->types & QN_ST_INTEGER) != 0) {
+        QN_TRY(by_remainder(x, &ways[n_ways++]));
+    }
+    x->types &= QN_ST_FRACTION;
+    if (x->types != 0) {
+        ways[n_ways++] = regular(x);
+    }
+    *out = qn_gx_alt(x->s->b, ways, n_ways);
+    return qn_front_status(x->s->b, x->s->err);
+}
+
 qn_status qn_sx_number(qn_sx *s, const qn_schema_clause *c, qn_gx *out)
 {
     number x = {.s = s, .types = c->types & QN_ST_NUMBER};
@@ -363,34 +337,22 @@ qn_status qn_sx_number(qn_sx *s, const qn_schema_clause *c, qn_gx *out)
         *out = qn_gx_never(b);
         return QN_OK;
     }
-    if (!x.has_lower && !x.has_upper && !x.has_all && x.divisor == 0 && !x.has_fraction_limit &&
+    if (!x.has_lower && !x.has_upper && !x.has_all && x.divisor == 0 && x.n_not == 0 && !x.has_fraction_limit &&
         x.types == QN_ST_NUMBER) {
         *out = pattern(&x, "-?(?:0|[1-9]\\d*)(?:\\.\\d+)?(?:[eE][+-]?\\d{1,3})?");
         return qn_front_status(b, s->err);
     }
+    bool is_done;
+    QN_TRY(few_multiples(&x, out, &is_done));
+    if (is_done) {
+        return qn_front_status(b, s->err);
+    }
+    if (x.n_not != 0 || (x.divisor != 0 && qn_schema_decimal_places(x.divisor) == 0)) {
+        return with_remainders(&x, out);
+    }
     if (x.divisor != 0) {
-        bool is_done;
-        QN_TRY(divided(&x, out, &is_done));
-        if (is_done) {
-            return qn_front_status(b, s->err);
-        }
+        join(&x, all_multiples(&x, x.divisor));
     }
-    if (x.has_fraction_limit && x.types != QN_ST_INTEGER) {
-        char text[64];
-        snprintf(text, sizeof(text), "-?(?:0|[1-9]\\d*)(?:\\.\\d{1,%u}0*)?", x.n_fraction);
-        join(&x, pattern(&x, text));
-    }
-    bool integers_only = x.types == QN_ST_INTEGER;
-    if (x.has_lower) {
-        join(&x, qn_decimal_bound(b, &x.lower, true, x.is_above, integers_only));
-    }
-    if (x.has_upper) {
-        join(&x, qn_decimal_bound(b, &x.upper, false, x.is_below, integers_only));
-    }
-    bool is_bounded = x.has_lower || x.has_upper;
-    if (!is_bounded || x.types == QN_ST_FRACTION) {
-        join(&x, unbounded(&x));
-    }
-    *out = x.all;
+    *out = regular(&x);
     return qn_front_status(b, s->err);
 }

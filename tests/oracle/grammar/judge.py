@@ -14,7 +14,7 @@ CLASSES = {"d": "0-9", "w": "A-Za-z0-9_", "s": r"\t-\r \xa0\u1680\u2000-\u200a\u
 
 
 def ecma(pattern):
-    """The pattern for the regex module: \\d, \\w, \\s and \\cX spelled out."""
+    """The pattern for the regex module: \\d, \\w, \\s, \\cX and . spelled out."""
     out, i, in_class = "", 0, False
     while i < len(pattern):
         two = pattern[i : i + 2]
@@ -30,7 +30,7 @@ def ecma(pattern):
             i += 2
         else:
             in_class = two[0] == "[" or (in_class and two[0] != "]")
-            out += r"(?!\n)\Z" if two[0] == "$" and not in_class else two[0]
+            out += two[0] if in_class else {"$": r"(?!\n)\Z", ".": r"[^\n\r\u2028\u2029]"}.get(two[0], two[0])
             i += 1
     return regex.compile(out, regex.V0)
 

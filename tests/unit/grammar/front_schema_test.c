@@ -169,7 +169,8 @@ static void combinations(void **state)
     MALFORMED("{\"not\":{\"$ref\":\"#\"}}", "consists of itself");
     REFUSES("{\"properties\":{\"a\":{\"unevaluatedProperties\":false,\"allOf\":[true]}}}",
             "#/properties/a/unevaluatedProperties");
-    REFUSES("{\"not\":{\"items\":{\"type\":\"string\"}}}", "#/not/items");
+    CHECK("{\"not\":{\"items\":{\"type\":\"string\"}}}", "+[1]", "+[\"a\",1]", "-[]", "-[\"a\"]", "-1");
+    REFUSES("{\"not\":{\"patternProperties\":{\"a\":{\"type\":\"string\"}}}}", "#/not/patternProperties");
 }
 
 static void references(void **state)
