@@ -282,6 +282,61 @@ void qn_sampler_accept(qn_sampler *s, const int32_t *ids, size_t n_ids);
  * id -1 and -INFINITY. */
 void qn_logprobs_top(const qn_model *m, const float *logits, size_t n, int32_t *ids, float *logprobs);
 
+/* ---- formats: what an answer must look like -------------------------------------------------------- */
+
+typedef struct qn_format qn_format; /* compiled; any thread may use it */
+typedef struct qn_guide qn_guide;   /* one sequence's place in a format */
+
+typedef enum qn_format_kind {
+    QN_FORMAT_GRAMMAR,     /* GBNF; a text is what the rule "root" makes */
+    QN_FORMAT_JSON_SCHEMA, /* a schema, draft 2020-12 or 7: the text is JSON that it allows */
+    QN_FORMAT_REGEX,       /* a regular expression that the whole text matches */
+    QN_FORMAT_CHOICE,      /* a JSON list of strings: the text is one of them */
+} qn_format_kind;
+
+typedef struct qn_format_options {
+    bool strict;             /* schemas: objects must be closed and name all members as required, else QN_EUNSUPPORTED */
+    uint32_t max_whitespace; /* JSON: blanks between two tokens of JSON at most; 0: none */
+} qn_format_options;
+
+void qn_format_options_init(qn_format_options *o);
+
+/* Compiles source, in bounded time and memory; for a source, kind and options that were compiled lately, what was made
+ * then is shared. o may be NULL. QN_EFORMAT: malformed; QN_EUNSUPPORTED: it asks for what cannot be enforced; QN_EFULL:
+ * too large. err names line and column, JSON path and keyword, or the pattern's byte. */
+qn_status qn_format_open(qn_runtime *rt, qn_format_kind kind, const char *source, size_t n_bytes,
+                         const qn_format_options *o, qn_format **out, qn_error *err);
+void qn_format_close(qn_format *f); /* guides may outlive it */
+
+typedef struct qn_format_info {
+    uint32_t n_rules, n_states, n_edges; /* of the automaton, as far as it is made beforehand */
+    uint64_t bytes;
+} qn_format_info;
+
+void qn_format_get_info(const qn_format *f, qn_format_info *out);
+
+/* At the beginning of a text. The first guide of a model prepares its vocabulary (well below a second). QN_ENOTFOUND: the
+ * format names a special token that the model lacks. */
+qn_status qn_guide_open(const qn_model *m, qn_format *f, qn_guide **out, qn_error *err);
+void qn_guide_close(qn_guide *g);
+qn_status qn_guide_copy(const qn_guide *g, qn_guide **out, qn_error *err); /* at the same place */
+
+/* As qn_sampler_pick(), among the tokens that may come next; g moves behind the one that was picked. Tokens that end a
+ * generation may come where the text may end. n_left: tokens that may still be made, this one and the one that ends the
+ * text counted; 0: any number. A text that can be ended within them is: in time only tokens are picked behind which
+ * that stays true. */
+qn_status qn_guide_pick(qn_guide *g, qn_sampler *s, const float *logits, uint64_t n_left, int32_t *id, float *logprob,
+                        qn_error *err);
+
+/* Tokens that follow whatever is picked, as the model's tokenizer cuts them; those that would be cut differently with
+ * more text behind them are left to qn_guide_pick(). g moves behind them, and s (if not NULL) is shown them. At most cap,
+ * and not more than leave room to end in n_left. *n_ids: how many; perhaps none. */
+qn_status qn_guide_jump(qn_guide *g, qn_sampler *s, uint64_t n_left, int32_t *ids, size_t cap, size_t *n_ids,
+                        qn_error *err);
+
+bool qn_guide_may_end(const qn_guide *g);  /* the text so far is whole */
+bool qn_guide_must_end(const qn_guide *g); /* and nothing may follow */
+
 /* ---- streams: tokens to text that may be shown -------------------------------------------------- */
 
 typedef struct qn_stream qn_stream;
@@ -377,6 +432,29 @@ bool qn_answer_reader_is_over(const qn_answer_reader *a);
 
 /* The answer is over. *cut: it ended inside reasoning or a call. */
 qn_status qn_answer_reader_finish(qn_answer_reader *a, qn_answer_fn *fn, void *ctx, bool *cut, qn_error *err);
+
+typedef enum qn_tool_choice {
+    QN_TOOLS_AUTO,     /* content, then perhaps calls */
+    QN_TOOLS_REQUIRED, /* at least one call */
+    QN_TOOLS_NONE,     /* no call */
+} qn_tool_choice;
+
+typedef struct qn_call_format_options {
+    const char *tools; /* JSON: OpenAI's list of tools */
+    size_t tools_bytes;
+    qn_tool_choice choice;
+    const char *name;   /* with QN_TOOLS_REQUIRED: the only function that may be called; NULL: any */
+    bool one_call;      /* not more than one */
+    bool strict;        /* as in qn_format_options, for every tool; one may ask for it by its own "strict" */
+} qn_call_format_options;
+
+void qn_call_format_options_init(qn_call_format_options *o);
+
+/* The format of an answer to p that calls tools as c's template shows it: every call names a tool of the list, and its
+ * arguments are JSON (or tagged values) that the tool's "parameters" allow. QN_EUNSUPPORTED: the template shows no calls
+ * or in a form that cannot be enforced, or a tool's parameters ask for what cannot be enforced (err names the tool). */
+qn_status qn_call_format_open(const qn_chat *c, const qn_prompt *p, const qn_call_format_options *o, qn_format **out,
+                              qn_error *err);
 
 #ifdef __cplusplus
 }

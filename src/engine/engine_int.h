@@ -39,7 +39,10 @@ struct qn_runtime {
     qn_pool *pool;
     qn_kernels kernels;
     qn_backend *cpu;
+    struct qn_format_cache *formats;
 };
+
+typedef struct qn_guide_vocab qn_guide_vocab;
 
 struct qn_model {
     qn_runtime *rt;
@@ -47,6 +50,7 @@ struct qn_model {
     qn_tokenizer *tokenizer;
     size_t longest_piece; /* bytes of the longest token's spelling */
     qn_net *net;          /* NULL: vocabulary only */
+    qn_guide_vocab *guide_vocab;
     char name[128];
     char arch[32];
 };
@@ -56,6 +60,10 @@ struct qn_seq {
     qn_session *session;
     qn_kv_seq kv;
     bool is_open, in_step;
+};
+
+struct qn_sampler {
+    struct qn_chain *chain;
 };
 
 struct qn_session {

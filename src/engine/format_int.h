@@ -42,5 +42,7 @@ qn_format *qn_format_find(qn_runtime *rt, const qn_buf *key);
 qn_status qn_format_from(qn_runtime *rt, const qn_gx_builder *b, const qn_buf *key, qn_format **out, qn_error *err);
 
 qn_format *qn_format_hold(qn_format *f); /* f, counted once more */
+/* Puts f in its runtime's cache. Returns f; or lets go of it and returns, held, the one that was there already. */
+qn_format *qn_format_keep(qn_format *f);
 
 #endif

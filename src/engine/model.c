@@ -1,5 +1,5 @@
 /* Opening a model file. SPDX-License-Identifier: MIT */
-#include "engine/engine_int.h"
+#include "engine/guide_int.h"
 
 #include "backend/cpu/selfcheck.h"
 
@@ -37,6 +37,7 @@ static qn_status load_content(qn_model *m, const qn_model_options *o, qn_error *
     }
     QN_TRY(qn_tokenizer_open(m->gguf, m->rt->budget, &m->tokenizer, err));
     m->longest_piece = longest_piece(m->tokenizer);
+    QN_TRY(qn_guide_vocab_open(m->rt->budget, &m->guide_vocab, err));
     if (o->vocab_only) {
         return QN_OK;
     }
@@ -89,6 +90,7 @@ void qn_model_close(qn_model *m)
     if (m == NULL) {
         return;
     }
+    qn_guide_vocab_close(m->guide_vocab);
     qn_net_close(m->net);
     qn_tokenizer_close(m->tokenizer);
     qn_gguf_close(m->gguf);

@@ -1,5 +1,5 @@
 /* The runtime: budget, compute pool, kernel table, backend. SPDX-License-Identifier: MIT */
-#include "engine/engine_int.h"
+#include "engine/format_int.h"
 
 #include "backend/cpu/cpu.h"
 #include "backend/cpu/table.h"
@@ -21,6 +21,10 @@ static qn_status start(qn_runtime *rt, const qn_runtime_options *o, qn_error *er
     const char *isa = o->isa != NULL ? o->isa : getenv("QUERN_ISA");
     QN_TRY(qn_kernels_select(isa, &rt->kernels, err));
     QN_TRY(qn_pool_open(o->n_threads, &rt->pool, err));
+    qn_status status = qn_format_cache_open(rt->budget, o->memory_bytes, &rt->formats);
+    if (status != QN_OK) {
+        return qn_fail(err, status, "no memory for the runtime");
+    }
     return qn_cpu_open(&rt->kernels, rt->pool, rt->budget, &rt->cpu, err);
 }
 
@@ -70,6 +74,7 @@ void qn_runtime_close(qn_runtime *rt)
     if (rt == NULL) {
         return;
     }
+    qn_format_cache_close(rt->formats);
     if (rt->cpu != NULL) {
         rt->cpu->ops->close(rt->cpu);
     }

@@ -48,10 +48,6 @@ bool qn_token_is_end(const qn_model *m, int32_t id)
 
 /* ---- samplers --------------------------------------------------------------------------------------- */
 
-struct qn_sampler {
-    qn_chain *chain;
-};
-
 static uint32_t vocab_of(const qn_model *m)
 {
     return m->net != NULL ? m->net->n_vocab : qn_tokenizer_n_vocab(m->tokenizer);

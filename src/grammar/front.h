@@ -17,6 +17,9 @@ qn_status qn_front_gbnf(qn_gx_builder *b, qn_str source, qn_error *err);
 qn_status qn_front_schema(qn_gx_builder *b, const qn_json *schema, const qn_schema_options *o, qn_error *err);
 qn_status qn_front_regex(qn_gx_builder *b, qn_str pattern, qn_error *err); /* the whole text matches */
 qn_status qn_front_choice(qn_gx_builder *b, const qn_str *choices, size_t n, qn_error *err);
+/* The same from JSON text: a schema, and a list of strings. Where it is not JSON, err has line and column. */
+qn_status qn_front_schema_text(qn_gx_builder *b, qn_str source, const qn_schema_options *o, qn_error *err);
+qn_status qn_front_choice_text(qn_gx_builder *b, qn_str source, qn_error *err);
 
 /* A pattern as an expression: of the whole text, or of a text that holds a match somewhere unless ^ and $ tie it (as
  * JSON schema means it). as_json: inside the quotes of a JSON string, where characters may be escaped. */

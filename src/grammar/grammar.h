@@ -15,11 +15,12 @@ typedef struct qn_grammar_vocab qn_grammar_vocab; /* immutable: any thread */
 /* t must outlive it. Takes well under a second for 256k tokens. */
 qn_status qn_grammar_vocab_open(const qn_tokenizer *t, qn_budget *b, qn_grammar_vocab **out, qn_error *err);
 void qn_grammar_vocab_close(qn_grammar_vocab *v);
+/* The bytes of a token as grammars see it; none: it is no ordinary text. id is one of the vocabulary. */
+qn_str qn_grammar_vocab_bytes(const qn_grammar_vocab *v, int32_t id);
 /* Whether some token begins with text and is longer. */
 bool qn_grammar_vocab_has_longer(const qn_grammar_vocab *v, qn_str text);
-/* The fewest tokens that spell text, to ids[0, cap). QN_ENOTFOUND: none do; QN_ERANGE: cap is too small, *n_ids is what
- * it takes. */
-qn_status qn_grammar_vocab_cut(const qn_grammar_vocab *v, qn_str text, int32_t *ids, uint32_t cap, uint32_t *n_ids);
+/* The fewest tokens that spell text, and the first of them (-1: text is empty). QN_ENOTFOUND: none do. */
+qn_status qn_grammar_vocab_cut(const qn_grammar_vocab *v, qn_str text, int32_t *first, uint32_t *n_tokens);
 
 /* ---- the automaton ---- */
 

@@ -99,3 +99,36 @@ void qn_bias_apply(const qn_bias *bias, float *logits, uint32_t n_vocab)
         leave_forced(bias, logits, n_vocab);
     }
 }
+
+/* Leaves those with weight >= least. */
+static void keep_weighty(qn_candidates *c, double least)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < c->n; i++) {
+        if (c->item[i].weight >= least) {
+            c->item[n++] = c->item[i];
+        }
+    }
+    c->n = n;
+}
+
+void qn_bias_apply_to_list(const qn_bias *bias, qn_candidates *c)
+{
+    /* What becomes of a candidate, as its weight. */
+    enum { BANNED, FREE, FORCED } most = BANNED;
+    for (size_t i = 0, i_entry = 0; i < c->n; i++) {
+        qn_candidate *x = &c->item[i];
+        while (i_entry < bias->n && bias->entry[i_entry].id < x->id) {
+            i_entry++;
+        }
+        bool has_bias = i_entry < bias->n && bias->entry[i_entry].id == x->id;
+        float b = has_bias ? bias->entry[i_entry].bias : 0;
+        unsigned fate = b <= QN_BIAS_BAN ? BANNED : b >= QN_BIAS_FORCE ? FORCED : FREE;
+        if (has_bias && fate != BANNED) {
+            x->logit = qn_logit_narrow((double)x->logit + (double)b);
+        }
+        x->weight = fate;
+        most = fate > most ? fate : most;
+    }
+    keep_weighty(c, most == FORCED ? FORCED : FREE);
+}

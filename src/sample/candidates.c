@@ -84,3 +84,19 @@ void qn_candidates_keep_popped(qn_candidates *c, size_t n_popped)
     memmove(c->item, popped, n_popped * sizeof(*popped));
     c->n = n_popped;
 }
+
+bool qn_candidate_is_better(const qn_candidate *a, const qn_candidate *b)
+{
+    return a->logit > b->logit || (a->logit == b->logit && a->id < b->id);
+}
+
+void qn_candidates_keep_best(qn_candidates *c, size_t k)
+{
+    size_t n_kept = 0;
+    qn_heap_build(c->item, c->n, qn_candidate_is_better);
+    while (n_kept < k && n_kept < c->n) {
+        qn_heap_pop(c->item, c->n - n_kept, qn_candidate_is_better);
+        n_kept++;
+    }
+    qn_candidates_keep_popped(c, n_kept);
+}

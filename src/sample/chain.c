@@ -1,18 +1,20 @@
 /* The sampling chain: checks the options, owns the memory, calls the samplers in order.
  *
- * Invariants: work is there exactly when bias or penalties are in force; the candidates have room for as many as
- * can ever be listed at once (none when greedy, top_k when it is set, else the vocabulary).
+ * Invariants: work is there when bias or penalties are in force, or masks allowed; the candidates have room for as many
+ * as can ever be listed at once (none when greedy, top_k when it is set, else the vocabulary; with masks, the few that
+ * are listed from bits).
  *
  * SPDX-License-Identifier: MIT */
 #include "sample/sample_int.h"
 
 struct qn_chain {
+    qn_budget *budget;
     uint32_t n_vocab;
     double temperature, top_p, min_p, typical_p;
     uint32_t top_k; /* in [1, n_vocab]; n_vocab: off */
     qn_bias bias;
     qn_penalties penalties;
-    float *work;
+    float *work; /* n_vocab */
     int32_t *top_ids; /* top_k; NULL when that is off */
     qn_candidates candidates;
     qn_random random;
@@ -58,9 +60,14 @@ static qn_status check_options(const qn_sampler_options *o, qn_error *err)
     return QN_OK;
 }
 
+static bool adjusts(const qn_chain *c)
+{
+    return c->bias.n > 0 || c->penalties.count != NULL;
+}
+
 static qn_status reserve(qn_chain *c, qn_budget *b)
 {
-    if (c->bias.n > 0 || c->penalties.count != NULL) {
+    if (adjusts(c)) {
         c->work = qn_zalloc_array(b, QN_SAMPLER_OWNER, c->n_vocab, sizeof(*c->work));
         if (c->work == NULL) {
             return QN_ENOMEM;
@@ -90,6 +97,7 @@ qn_status qn_chain_open(const qn_sampler_options *o, uint32_t n_vocab, qn_budget
     if (c == NULL) {
         return qn_fail(err, QN_ENOMEM, "no memory for a sampler");
     }
+    c->budget = b;
     c->n_vocab = n_vocab;
     c->temperature = o->temperature;
     c->top_p = o->top_p;
@@ -112,6 +120,20 @@ qn_status qn_chain_open(const qn_sampler_options *o, uint32_t n_vocab, qn_budget
     return QN_OK;
 }
 
+qn_status qn_chain_allow_masks(qn_chain *c, qn_error *err)
+{
+    uint32_t n_few = QN_MASK_FEW < c->n_vocab ? QN_MASK_FEW : c->n_vocab;
+    if (c->work == NULL) {
+        c->work = qn_alloc(c->budget, QN_SAMPLER_OWNER, (size_t)c->n_vocab * sizeof(*c->work));
+    }
+    if (c->candidates.cap < n_few) {
+        void *grown = qn_realloc(c->budget, QN_SAMPLER_OWNER, c->candidates.item, n_few * sizeof(*c->candidates.item));
+        c->candidates.item = grown != NULL ? grown : c->candidates.item;
+        c->candidates.cap = grown != NULL ? n_few : c->candidates.cap;
+    }
+    return c->work != NULL && c->candidates.cap >= n_few ? QN_OK : qn_fail(err, QN_ENOMEM, "no memory for masks");
+}
+
 void qn_chain_close(qn_chain *c)
 {
     if (c == NULL) {
@@ -127,7 +149,7 @@ void qn_chain_close(qn_chain *c)
 
 static const float *adjust(qn_chain *c, const float *logits)
 {
-    if (c->work == NULL) {
+    if (!adjusts(c)) {
         return logits;
     }
     for (uint32_t i = 0; i < c->n_vocab; i++) {
@@ -161,9 +183,9 @@ static int32_t pick_greedy(const qn_chain *c, const float *logits)
     return isfinite(logits[best]) ? best : -1;
 }
 
-static int32_t pick_random(qn_chain *c, const float *logits)
+/* Draws from the candidates; -1: there are none. */
+static int32_t draw(qn_chain *c)
 {
-    list_candidates(c, logits);
     if (c->candidates.n == 0) {
         return -1;
     }
@@ -179,19 +201,74 @@ static int32_t pick_random(qn_chain *c, const float *logits)
     return qn_sample_temperature(&c->candidates, c->temperature, qn_random_unit(&c->random));
 }
 
-qn_status qn_chain_pick(qn_chain *c, const float *logits, int32_t *id, float *logprob, qn_error *err)
+/* From adjusted logits. */
+static int32_t pick_of_all(qn_chain *c, const float *logits)
 {
-    const float *adjusted = adjust(c, logits);
-    int32_t picked = c->temperature == 0 ? pick_greedy(c, adjusted) : pick_random(c, adjusted);
-    if (picked < 0) {
-        return qn_fail(err, QN_EINVAL, "no token can be picked: no logit is finite, or every token is banned");
+    if (c->temperature == 0) {
+        return pick_greedy(c, logits);
     }
+    list_candidates(c, logits);
+    return draw(c);
+}
+
+/* From the few tokens of a mask: the same as from all logits without the others. */
+static int32_t pick_of_few(qn_chain *c, const float *logits, const uint64_t *mask)
+{
+    qn_mask_list(mask, logits, c->n_vocab, &c->candidates);
+    qn_bias_apply_to_list(&c->bias, &c->candidates);
+    qn_penalties_apply_to_list(&c->penalties, &c->candidates);
+    if (c->temperature == 0) {
+        qn_candidates_keep_best(&c->candidates, 1);
+        return c->candidates.n == 0 ? -1 : c->candidates.item[0].id;
+    }
+    if (c->top_ids != NULL) {
+        qn_candidates_keep_best(&c->candidates, c->top_k);
+    }
+    return draw(c);
+}
+
+static int32_t pick_of_many(qn_chain *c, const float *logits, const uint64_t *mask)
+{
+    qn_mask_copy(mask, logits, c->n_vocab, c->work);
+    qn_bias_apply(&c->bias, c->work, c->n_vocab);
+    qn_penalties_apply(&c->penalties, c->work);
+    return pick_of_all(c, c->work);
+}
+
+static void tell(const qn_chain *c, const float *logits, int32_t picked, int32_t *id, float *logprob)
+{
     if (logprob != NULL) {
         *logprob = (float)((double)logits[picked] - qn_log_sum_exp(logits, c->n_vocab));
     }
-    qn_penalties_accept(&c->penalties, picked);
     *id = picked;
+}
+
+qn_status qn_chain_pick(qn_chain *c, const float *logits, int32_t *id, float *logprob, qn_error *err)
+{
+    int32_t picked = pick_of_all(c, adjust(c, logits));
+    if (picked < 0) {
+        return qn_fail(err, QN_EINVAL, "no token can be picked: no logit is finite, or every token is banned");
+    }
+    qn_penalties_accept(&c->penalties, picked);
+    tell(c, logits, picked, id, logprob);
     return QN_OK;
+}
+
+qn_status qn_chain_choose(qn_chain *c, const float *logits, const uint64_t *mask, int32_t *id, float *logprob,
+                          qn_error *err)
+{
+    bool is_few = qn_mask_count(mask, c->n_vocab) <= QN_MASK_FEW;
+    int32_t picked = is_few ? pick_of_few(c, logits, mask) : pick_of_many(c, logits, mask);
+    if (picked < 0) {
+        return qn_fail(err, QN_EINVAL, "no token can be picked: those that may come next are banned or have no finite logit");
+    }
+    tell(c, logits, picked, id, logprob);
+    return QN_OK;
+}
+
+uint32_t qn_chain_n_vocab(const qn_chain *c)
+{
+    return c->n_vocab;
 }
 
 void qn_chain_accept(qn_chain *c, const int32_t *ids, size_t n_ids)

@@ -49,6 +49,15 @@ void qn_penalties_accept(qn_penalties *p, int32_t id)
     p->i_next = p->i_next + 1 == p->last_n ? 0 : p->i_next + 1;
 }
 
+/* A finite logit of a token that stands count >= 1 times in the window. */
+static float penalized(const qn_penalties *p, float logit, uint32_t count)
+{
+    double x = logit;
+    x = x > 0 ? x / p->repeat : x * p->repeat;
+    x -= (double)count * p->frequency + p->presence;
+    return qn_logit_narrow(x);
+}
+
 void qn_penalties_apply(qn_penalties *p, float *logits)
 {
     /* Until the ring is full it holds [0, n), afterwards all of it: the first n places either way. */
@@ -59,12 +68,19 @@ void qn_penalties_apply(qn_penalties *p, float *logits)
             continue;
         }
         p->count[id] |= QN_COUNT_SEEN;
-        double x = logits[id];
-        x = x > 0 ? x / p->repeat : x * p->repeat;
-        x -= (double)count * p->frequency + p->presence;
-        logits[id] = qn_logit_narrow(x);
+        logits[id] = penalized(p, logits[id], count);
     }
     for (uint32_t i = 0; i < p->n; i++) {
         p->count[p->window[i]] &= ~QN_COUNT_SEEN;
+    }
+}
+
+void qn_penalties_apply_to_list(const qn_penalties *p, qn_candidates *c)
+{
+    for (size_t i = 0; p->count != NULL && i < c->n; i++) {
+        uint32_t count = p->count[c->item[i].id];
+        if (count != 0) {
+            c->item[i].logit = penalized(p, c->item[i].logit, count);
+        }
     }
 }

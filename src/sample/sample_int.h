@@ -15,6 +15,9 @@
 #include <math.h>
 
 #define QN_SAMPLER_OWNER "sampler"
+#define QN_MASK_WORDS(n_vocab) (((n_vocab) + 63) / 64)
+/* Candidates that a mask may leave to be listed one by one; more are cheaper to reach through a copy of all logits. */
+#define QN_MASK_FEW 1024u
 #define QN_PENALTY_MAX_LAST_N (1u << 20) /* longer than any context; bounds the window's memory */
 
 static inline float qn_logit_clean(float x)
@@ -57,6 +60,19 @@ void qn_heap_pop(qn_candidate *item, size_t n, qn_candidate_before *before);
 /* After n_popped pops: the popped ones become the candidates, in the order of popping. */
 void qn_candidates_keep_popped(qn_candidates *c, size_t n_popped);
 
+/* Best first; ties: lower id first. */
+bool qn_candidate_is_better(const qn_candidate *a, const qn_candidate *b);
+/* Keeps the k best, best first. k >= 1. */
+void qn_candidates_keep_best(qn_candidates *c, size_t k);
+
+/* ---- masks: a bit a token, none set beyond the vocabulary -------------------------------------------- */
+
+uint32_t qn_mask_count(const uint64_t *mask, uint32_t n_vocab);
+/* Lists what may be picked and has a finite logit, in order of id. cap >= the mask's count. */
+void qn_mask_list(const uint64_t *mask, const float *logits, uint32_t n_vocab, qn_candidates *c);
+/* out = logits, with -INFINITY for what may not be picked. */
+void qn_mask_copy(const uint64_t *mask, const float *logits, uint32_t n_vocab, float *out);
+
 /* ---- one sampler a file --------------------------------------------------------------------------- */
 
 /* Writes the ids of the k best logits, best first, ties by lower id; 1 <= k <= n_vocab. Those that are not finite
@@ -81,6 +97,8 @@ qn_status qn_bias_open(const qn_logit_bias *entry, size_t n, uint32_t n_vocab, q
                        qn_error *err);
 void qn_bias_close(qn_bias *bias);
 void qn_bias_apply(const qn_bias *bias, float *logits, uint32_t n_vocab);
+/* The same for candidates in order of id; those that cannot be picked any more leave the list. */
+void qn_bias_apply_to_list(const qn_bias *bias, qn_candidates *c);
 
 /* ---- penalties ------------------------------------------------------------------------------------ */
 
@@ -98,5 +116,6 @@ qn_status qn_penalties_open(const qn_sampler_options *o, uint32_t n_vocab, qn_bu
 void qn_penalties_close(qn_penalties *p);
 void qn_penalties_accept(qn_penalties *p, int32_t id); /* ids outside the vocabulary are passed over */
 void qn_penalties_apply(qn_penalties *p, float *logits);
+void qn_penalties_apply_to_list(const qn_penalties *p, qn_candidates *c);
 
 #endif
