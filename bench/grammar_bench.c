@@ -13,28 +13,29 @@
 #include <time.h>
 #include <unistd.h>
 
-#define N_SLOWEST 3
+#define N_SLOWEST 3 /* that are named */
 #define N_WALKS 4
 #define TAIL 60 /* bytes of text that a slow mask is named by */
 
-typedef struct slow {
-    double us;
+typedef struct place { /* of a mask: the same in all rounds */
+    double us;         /* in the fastest round */
     char tail[TAIL + 1];
-} slow;
+} place;
 
 typedef struct job {
     const qn_tokenizer *tokenizer;
     qn_grammar_vocab *vocab;
     uint64_t *bits;
     uint32_t max_whitespace;
-    double *us; /* of this case's masks */
+    double *us; /* of this case's masks, round by round */
     size_t n_us, cap_us;
+    place *places;
+    size_t i_place, n_places, cap_places;
     double compile_us, accept_us;
     size_t n_accepted;
     unsigned n_steps; /* of each text that is drawn */
     qn_random random;
     qn_buf text;
-    slow slowest[N_SLOWEST];
 } job;
 
 static void fail(const char *what, const char *why)
@@ -67,28 +68,34 @@ static char *read_file(const char *path, size_t *n_bytes)
     return text;
 }
 
+static void *grow(void *items, size_t n, size_t *cap, size_t item_bytes)
+{
+    if (n < *cap) {
+        return items;
+    }
+    *cap = *cap == 0 ? 1024 : *cap * 2;
+    items = realloc(items, *cap * item_bytes);
+    if (items == NULL) {
+        fail("times", "no memory");
+    }
+    return items;
+}
+
 static void note(job *j, double us)
 {
-    if (j->n_us == j->cap_us) {
-        j->cap_us = j->cap_us == 0 ? 1024 : j->cap_us * 2;
-        j->us = realloc(j->us, j->cap_us * sizeof(*j->us));
-        if (j->us == NULL) {
-            fail("times", "no memory");
-        }
-    }
+    j->us = grow(j->us, j->n_us, &j->cap_us, sizeof(*j->us));
     j->us[j->n_us++] = us;
-    int place = N_SLOWEST;
-    while (place > 0 && j->slowest[place - 1].us < us) {
-        place--;
+    size_t i = j->i_place++;
+    if (i < j->n_places) {
+        j->places[i].us = us < j->places[i].us ? us : j->places[i].us;
+        return;
     }
-    if (place < N_SLOWEST) {
-        memmove(j->slowest + place + 1, j->slowest + place, (size_t)(N_SLOWEST - 1 - place) * sizeof(slow));
-        slow *s = &j->slowest[place];
-        size_t n = j->text.len < TAIL ? j->text.len : TAIL;
-        s->us = us;
-        memcpy(s->tail, n == 0 ? "" : j->text.data + j->text.len - n, n);
-        s->tail[n] = '\0';
-    }
+    j->places = grow(j->places, i, &j->cap_places, sizeof(*j->places));
+    size_t n = j->text.len < TAIL ? j->text.len : TAIL;
+    place *p = &j->places[j->n_places++];
+    p->us = us;
+    memcpy(p->tail, n == 0 ? "" : j->text.data + j->text.len - n, n);
+    p->tail[n] = '\0';
 }
 
 static qn_grammar *compile(job *j, const char *name, const qn_json *one)
@@ -195,12 +202,23 @@ static void walk(job *j, const char *name, qn_grammar *g)
     qn_matcher_close(m);
 }
 
-static void print_slowest(const job *j)
+static int slowest_first(const void *x, const void *y)
 {
-    printf("\"slowest\":[");
-    for (int i = 0; i < N_SLOWEST; i++) {
-        printf("%s[%.1f,\"", i == 0 ? "" : ",", j->slowest[i].us);
-        for (const char *c = j->slowest[i].tail; *c != '\0'; c++) {
+    const place *a = x, *b = y;
+    return a->us > b->us ? -1 : a->us < b->us;
+}
+
+static void print_places(job *j)
+{
+    printf("\"best_us\":[");
+    for (size_t i = 0; i < j->n_places; i++) {
+        printf("%s%.2f", i == 0 ? "" : ",", j->places[i].us);
+    }
+    qsort(j->places, j->n_places, sizeof(*j->places), slowest_first);
+    printf("],\"slowest\":[");
+    for (size_t i = 0; i < N_SLOWEST && i < j->n_places; i++) {
+        printf("%s[%.1f,\"", i == 0 ? "" : ",", j->places[i].us);
+        for (const char *c = j->places[i].tail; *c != '\0'; c++) {
             printf(*c < ' ' || *c == '"' || *c == '\\' || *c == 127 ? "\\u%04x" : "%c", (unsigned char)*c);
         }
         printf("\"]");
@@ -215,8 +233,10 @@ static void run_case(job *j, const qn_json *one, unsigned rounds)
     snprintf(label, sizeof(label), "%.*s", QN_STR_ARG(qn_json_as_str(name)));
     j->n_us = j->n_accepted = 0;
     j->compile_us = j->accept_us = 0;
-    memset(j->slowest, 0, sizeof(j->slowest));
+    j->n_places = 0;
     for (unsigned r = 0; r < rounds; r++) {
+        j->i_place = 0;
+        qn_random_seed(&j->random, 5);
         qn_grammar *g = compile(j, label, one);
         for (size_t i = 0; i < qn_json_count(texts); i++) {
             go_through(j, label, g, qn_json_at(texts, i));
@@ -227,7 +247,7 @@ static void run_case(job *j, const qn_json *one, unsigned rounds)
         qn_grammar_close(g);
     }
     printf("{\"name\":\"%s\",", label);
-    print_slowest(j);
+    print_places(j);
     printf("\"compile_us\":%.1f,\"accept_us\":%.3f,\"mask_us\":[", j->compile_us / rounds,
            j->accept_us / (double)(j->n_accepted == 0 ? 1 : j->n_accepted));
     for (size_t i = 0; i < j->n_us; i++) {
@@ -259,7 +279,6 @@ int main(int argc, char **argv)
         fail(argv[optind], err.what);
     }
     j.tokenizer = t;
-    qn_random_seed(&j.random, 5);
     qn_buf_init(&j.text, NULL, "bench", 1u << 20);
     double start = now_us();
     if (qn_grammar_vocab_open(t, NULL, &j.vocab, &err) != QN_OK) {
@@ -279,6 +298,7 @@ int main(int argc, char **argv)
     qn_json_free(doc);
     free(text);
     free(j.us);
+    free(j.places);
     free(j.bits);
     qn_buf_free(&j.text);
     qn_grammar_vocab_close(j.vocab);

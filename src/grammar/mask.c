@@ -150,6 +150,31 @@ static void apply(const qn_engine *e, const qn_result *r, uint64_t *bits, bool *
 
 /* ---- walks whose results are kept; each gives the result's number, or UINT32_MAX after a failure ---- */
 
+/* A token of a slice that is longer than what is sure. */
+static void walk_token(qn_engine *e, uint32_t config, uint32_t id)
+{
+    qn_str bytes = qn_vocab_bytes(e->vocab, (int32_t)id);
+    for (size_t i = 0; i < bytes.len && config != QN_DEAD; i++) {
+        config = qn_config_next(e, config, (unsigned char)bytes.data[i]);
+    }
+    if (config != QN_DEAD) {
+        qn_walk_add(e, id);
+    }
+}
+
+static void walk_longer(qn_engine *e, const qn_slice_fit *fit, uint32_t config)
+{
+    const qn_slice *s = &e->vocab->slices[fit->slice - 1];
+    for (uint32_t w = 0; fit->level < QN_SLICE_LEVELS && w < e->vocab->n_words; w++) {
+        for (uint64_t left = s->masks[QN_SLICE_LEVELS][w] & ~s->masks[fit->level][w]; left != 0; left &= left - 1) {
+            walk_token(e, config, w * 64 + (uint32_t)__builtin_ctzll(left));
+        }
+    }
+    for (uint32_t i = 0; fit->level != QN_ANY_LEVEL && i < s->n_long; i++) {
+        walk_token(e, config, s->long_ids[i]);
+    }
+}
+
 static uint32_t walk_config(qn_engine *e, uint32_t config)
 {
     uint32_t slot;
@@ -161,8 +186,14 @@ static uint32_t walk_config(qn_engine *e, uint32_t config)
         return found - 1;
     }
     qn_walk_begin(e);
-    qn_walk_root(e, &e->vocab->all, config);
     qn_result facts = {.kind = QN_WALK_CONFIG, .a = config};
+    qn_slice_fit fit = qn_slice_of_config(e, config);
+    if (fit.slice != 0) {
+        facts.slice = facts.i_trie = fit.slice;
+        facts.level = fit.level == QN_ANY_LEVEL ? 0 : fit.level;
+        walk_longer(e, &fit, config);
+    }
+    qn_walk_root(e, qn_result_trie(e->vocab, facts.i_trie), config);
     return keep(e, &facts, slot) == NULL ? UINT32_MAX : e->results.n - 1;
 }
 
@@ -191,26 +222,26 @@ static uint32_t walk_on(qn_engine *e, uint32_t result, uint32_t config)
     return keep(e, &facts, slot) == NULL ? UINT32_MAX : e->results.n - 1;
 }
 
-/* frame: between two rounds of a loop. behind: what can follow the loop; is_whole: all that can. */
-static uint32_t walk_loop(qn_engine *e, uint32_t frame, uint32_t behind, bool is_whole)
+/* frame: the plan's, with all that can follow its loop below it, if is_whole. */
+static uint32_t walk_loop(qn_engine *e, const qn_loop_plan *plan, uint32_t frame, uint32_t behind, bool is_whole)
 {
-    uint32_t slot;
+    uint32_t slot, key = plan->use.slice * 2 + is_whole;
     if (e->status != QN_OK || !grow_table(e)) {
         return UINT32_MAX;
     }
-    uint32_t found = find_result(e, QN_WALK_LOOP, frame, is_whole, &slot);
+    uint32_t found = find_result(e, QN_WALK_LOOP, frame, key, &slot);
     if (found != 0) {
         return found - 1;
     }
     qn_walk_begin(e);
-    qn_result facts = {.kind = QN_WALK_LOOP, .a = frame, .b = is_whole};
-    qn_walk_between(e, *qn_frame_at(e, frame), frame, behind, &facts);
+    qn_result facts = {.kind = QN_WALK_LOOP, .a = frame, .b = key, .i_trie = plan->use.slice};
+    qn_walk_between(e, plan, frame, behind);
     return keep(e, &facts, slot) == NULL ? UINT32_MAX : e->results.n - 1;
 }
 
 /* ---- frames ---- */
 
-/* The frame with all that is needed below it to know what can follow its loop: *below is the next one down. */
+/* The frames below f, as many as are needed to know what can follow its loop: the uppermost of them, cut off at *below. */
 static uint32_t join_frames(qn_engine *e, qn_frame f, uint32_t *behind, uint32_t *below)
 {
     uint32_t chain[MAX_FRAMES_JOINED], n = 0, under = 0;
@@ -233,29 +264,52 @@ static uint32_t join_frames(qn_engine *e, qn_frame f, uint32_t *behind, uint32_t
             break;
         }
     }
-    qn_clip(e, f.state, &f.lo, &f.hi);
-    return qn_frame_make(e, f.state, f.lo, f.hi, under);
+    return under;
 }
 
-static uint32_t walk_frame(qn_engine *e, qn_frame f, uint32_t *below)
+static uint32_t walk_frame(qn_engine *e, qn_frame f, uint32_t *below, qn_slice_use *use)
 {
-    const qn_rx_node *x = qn_rx_at(&e->rx, f.state);
     *below = f.parent;
-    if (x->kind == QN_RX_K_LOOP && x->b != 0) {
-        uint32_t behind;
-        uint32_t joined = join_frames(e, f, &behind, below);
-        return walk_loop(e, joined, behind, *below == 0 || (e->status == QN_OK && !qn_config_at(e, behind)->may_end));
-    }
+    *use = (qn_slice_use){0};
     qn_clip(e, f.state, &f.lo, &f.hi);
+    if (qn_rx_at(&e->rx, f.state)->kind == QN_RX_K_LOOP) {
+        uint32_t behind, under = join_frames(e, f, &behind, below);
+        bool is_whole = *below == 0 || (e->status == QN_OK && !qn_config_at(e, behind)->may_end);
+        if (e->status != QN_OK) {
+            return UINT32_MAX;
+        }
+        qn_loop_plan plan = qn_loop_plan_of(e, f, behind, is_whole);
+        *use = plan.use;
+        uint32_t joined = qn_frame_make(e, plan.frame.state, plan.frame.lo, plan.frame.hi, under);
+        return walk_loop(e, &plan, joined, behind, is_whole);
+    }
     uint32_t alone = qn_frame_make(e, f.state, f.lo, f.hi, 0);
     return walk_config(e, qn_config_make(e, &alone, 1, false));
+}
+
+static void apply_slice(qn_engine *e, const qn_slice_use *u, uint64_t *bits, bool *is_fresh)
+{
+    if (u->slice == 0) {
+        return;
+    }
+    const qn_slice *s = &e->vocab->slices[u->slice - 1];
+    uint32_t level = u->sure == QN_ANY_LEVEL ? 0 : u->sure < QN_SLICE_LEVELS ? u->sure : QN_SLICE_LEVELS;
+    apply_mask(bits, s->masks[level], e->vocab->n_words, *is_fresh);
+    *is_fresh = false;
+    if (u->sure != QN_ANY_LEVEL) {
+        qn_slice_add_longer(e, u, bits);
+    }
 }
 
 static bool mask_frame(qn_engine *e, qn_frame f, uint64_t *bits, bool *is_fresh)
 {
     uint32_t below;
-    uint32_t result = walk_frame(e, f, &below);
-    bool found = false;
+    qn_slice_use use;
+    uint32_t result = walk_frame(e, f, &below, &use);
+    bool found = use.slice != 0;
+    if (e->status == QN_OK) {
+        apply_slice(e, &use, bits, is_fresh);
+    }
     while (e->status == QN_OK) {
         const qn_result *r = result_at(e, result);
         apply(e, r, bits, is_fresh);

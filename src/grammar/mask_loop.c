@@ -1,11 +1,11 @@
-/* Loops over characters: their states as tables, and the slices of the vocabulary that they take as a whole.
+/* Loops: their states as tables of bytes, and what they make of the tokens outside a slice, found once for each state and
+ * good for any counters.
  * SPDX-License-Identifier: MIT */
 #include "grammar/mask_int.h"
 
-#define MAX_REACHED 4096 /* places that a slice's characters may lead to; more are not looked at */
 #define MAX_PLACES (1u << 26)
 
-const uint32_t *qn_loop_row(qn_engine *e, uint32_t state)
+uint32_t *qn_loop_row(qn_engine *e, uint32_t state)
 {
     uint32_t number = qn_rx_at(&e->rx, state)->c;
     if (e->loop_rows[number] != NULL) {
@@ -26,164 +26,78 @@ const uint32_t *qn_loop_row(qn_engine *e, uint32_t state)
     return e->loop_rows[number] = row;
 }
 
-typedef struct place {
-    uint32_t state;
-    int at;
-} place;
+typedef struct collection {
+    qn_rx_vec within_loop, behind; /* qn_loop_place */
+    uint64_t goes_on[4];
+} collection;
 
-typedef struct search {
-    qn_rx_vec places;
-    uint8_t *marks; /* by number of a state: a bit for each place in a character at which it was met */
-} search;
-
-/* A place reached; false: it is no good, or there are too many. */
-static bool reach(qn_engine *e, search *s, uint32_t state, int at)
+static void add_place(qn_engine *e, qn_rx_vec *v, qn_loop_place p)
 {
-    const qn_rx_node *x = qn_rx_at(&e->rx, state);
-    if (state == QN_RX_NEVER || (x->b != 0) != (at == QN_UTF8_BETWEEN)) {
-        return false;
-    }
-    if ((s->marks[x->c] >> at & 1) != 0) {
-        return true;
-    }
-    place p = {state, at};
-    s->marks[x->c] |= (uint8_t)(1u << at);
-    return s->places.n < MAX_REACHED && qn_vec_add(e->budget, &e->status, &s->places, &p, MAX_REACHED, sizeof(p));
-}
-
-static void forget_places(const qn_engine *e, search *s)
-{
-    for (uint32_t i = 0; i < s->places.n; i++) {
-        s->marks[qn_rx_at(&e->rx, ((place *)s->places.items)[i].state)->c] = 0;
-    }
-    s->places.n = 0;
-}
-
-/* Whether all texts of characters of these kinds stay within the loop; collects the states that they lead to. */
-static bool stays(qn_engine *e, uint32_t state, uint16_t kinds, search *s)
-{
-    forget_places(e, s);
-    bool good = reach(e, s, state, QN_UTF8_BETWEEN);
-    for (uint32_t i = 0; i < s->places.n && good; i++) {
-        place p = ((place *)s->places.items)[i];
-        const uint32_t *row = qn_loop_row(e, p.state);
-        if (row == NULL) {
-            return false;
-        }
-        if (p.at != QN_UTF8_BETWEEN) {
-            for (unsigned c = qn_utf8_within[p.at].first; c <= qn_utf8_within[p.at].last && good; c++) {
-                good = reach(e, s, row[c], qn_utf8_within[p.at].next);
-            }
-            continue;
-        }
-        for (unsigned c = 0; c < 0x80 && good; c++) {
-            good = (kinds & qn_kind_of_ascii((unsigned char)c)) == 0 || reach(e, s, row[c], QN_UTF8_BETWEEN);
-        }
-        for (unsigned c = 0xc2; c <= 0xf4 && good && (kinds & QN_CHAR_WIDE) != 0; c++) {
-            good = reach(e, s, row[c], qn_utf8_after_lead((unsigned char)c));
-        }
-    }
-    return good;
-}
-
-/* What was found holds for all states that were met on the way. */
-static void note_slice(qn_engine *e, const qn_rx_vec *places, uint32_t slice)
-{
-    uint32_t most = 0;
-    for (uint32_t i = 0; i < places->n; i++) {
-        place p = ((place *)places->items)[i];
-        uint32_t needed = p.at == QN_UTF8_BETWEEN ? qn_rx_free_rounds(&e->rx, p.state) : 0;
-        most = needed > most ? needed : most;
-    }
-    for (uint32_t i = 0; i < places->n; i++) {
-        uint32_t number = qn_rx_at(&e->rx, ((place *)places->items)[i].state)->c;
-        if (((place *)places->items)[i].at == QN_UTF8_BETWEEN && (i == 0 || e->loop_slices[number].found == 0)) {
-            e->loop_slices[number] = (qn_loop_slice_found){slice + 1, most};
-        }
+    if (v->n < v->cap || qn_vec_room(e->budget, &e->status, v, 1, MAX_PLACES, sizeof(p))) {
+        ((qn_loop_place *)v->items)[v->n++] = p;
     }
 }
 
-qn_loop_slice_found qn_loop_slice(qn_engine *e, uint32_t state)
+/* Rounds that a loop needs at least which is in this state behind so many that are through. */
+static uint32_t rounds_in_all(const qn_engine *e, uint32_t state, uint32_t n_rounds, uint32_t lo)
 {
-    qn_loop_slice_found *known = &e->loop_slices[qn_rx_at(&e->rx, state)->c];
-    if (known->found != 0) {
-        return *known;
-    }
-    search found = {.marks = qn_zalloc_array(e->budget, QN_RX_OWNER, e->n_loop_rows, 1)};
-    if (found.marks == NULL) {
-        e->status = qn_alloc_failure(e->budget, e->n_loop_rows);
-        return (qn_loop_slice_found){1, UINT32_MAX};
-    }
-    uint32_t best = 0;
-    for (uint32_t i = 0; i < e->vocab->n_slices && e->status == QN_OK; i++) {
-        const qn_slice *s = &e->vocab->slices[i];
-        if ((best == 0 || s->n_tokens > e->vocab->slices[best - 1].n_tokens) && stays(e, state, s->kinds, &found) &&
-            e->status == QN_OK) {
-            best = i + 1;
-            note_slice(e, &found.places, best);
-        }
-    }
-    qn_free(found.places.items);
-    qn_free(found.marks);
-    if (best == 0 && e->status == QN_OK) {
-        *known = (qn_loop_slice_found){1, UINT32_MAX};
-    }
-    return *known;
+    return qn_len_add(n_rounds, qn_rx_rounds(&e->rx, state, lo > n_rounds ? lo - n_rounds : 0));
 }
 
-/* ---- tables ---- */
-
-
-/* Walks nodes [begin, end) of a trie by the loop's states alone, from a place between two rounds on, n_rounds of them
- * before it. within_loop: tokens; behind: nodes after whole rounds, but for those at the beginning. */
+/* Walks nodes [begin, end) of a tree by the loop's states alone, from one of them on, n_rounds before it. Nodes behind a
+ * whole number of rounds count where the loop might end, but for those at the beginning. */
 static void collect(qn_engine *e, uint32_t start, const qn_trie *t, uint32_t begin, uint32_t end, uint32_t n_rounds,
-                    qn_rx_vec *within_loop, qn_rx_vec *behind)
+                    collection *out)
 {
-    uint32_t *states = e->walk_states, *rounds = e->walk_lo, base = t->nodes[begin].depth - 1u;
+    uint32_t *states = e->walk_states, *rounds = e->walk_lo, **rows = e->walk_rows;
+    uint32_t base = begin < end ? t->nodes[begin].depth - 1u : 0;
     states[base] = start;
     rounds[base] = n_rounds;
+    rows[base] = qn_loop_row(e, start);
     for (uint32_t i = begin; i < end && e->status == QN_OK;) {
         const qn_trie_node *n = &t->nodes[i];
-        uint32_t d = n->depth - 1u, state = states[d];
-        bool is_between = state == start;
-        if (is_between && d != base) {
-            qn_loop_place p = {i, rounds[d]};
-            qn_vec_add(e->budget, &e->status, behind, &p, MAX_PLACES, sizeof(p));
-        }
-        const uint32_t *row = qn_loop_row(e, state);
-        uint32_t to = row == NULL ? QN_RX_NEVER : row[n->byte];
+        uint32_t d = n->depth - 1u, to = rows[d][n->byte];
+        const qn_rx_node *x = qn_rx_at(&e->rx, states[d]);
+        bool may_end = x->b != 0 && x->is_null && d != base;
         if (to == QN_RX_NEVER) {
+            if (may_end) {
+                add_place(e, &out->behind, (qn_loop_place){i, states[d], rounds[d], rounds[d]});
+            }
             i = n->next;
             continue;
         }
-        /* A round counts from its first byte on: a token that ends within one needs it too. */
-        uint32_t begun = rounds[d] + (is_between ? 1u : 0u);
+        out->goes_on[n->byte / 64] |= (uint64_t)may_end << (n->byte % 64);
+        uint32_t through = rounds[d] + (qn_rx_at(&e->rx, to)->b != 0);
+        uint32_t needed = n->token < 0 ? 0 : rounds_in_all(e, to, through, 0);
         for (int32_t id = n->token; id >= 0; id = n->has_more ? e->vocab->same[id] : -1) {
-            qn_loop_place p = {(uint32_t)id, begun};
-            qn_vec_add(e->budget, &e->status, within_loop, &p, MAX_PLACES, sizeof(p));
+            add_place(e, &out->within_loop, (qn_loop_place){(uint32_t)id, to, through, needed});
         }
-        states[d + 1] = to;
-        rounds[d + 1] = begun;
         i++;
+        if (i != n->next) {
+            states[d + 1] = to;
+            rounds[d + 1] = through;
+            rows[d + 1] = qn_loop_row(e, to);
+        }
     }
+    e->work += end - begin;
 }
 
 /* The same for the whole rest of a slice, whose borders are known: only what the loop takes beyond them is walked. */
-static void collect_borders(qn_engine *e, uint32_t start, const qn_slice *s, qn_rx_vec *within_loop, qn_rx_vec *behind)
+static void collect_borders(qn_engine *e, uint32_t start, const qn_slice *s, collection *out)
 {
     const uint32_t *row = qn_loop_row(e, start);
     for (unsigned c = 0; row != NULL && c < 256; c++) {
         for (uint32_t i = s->first_border[c]; row[c] != QN_RX_NEVER && i < s->first_border[c + 1]; i++) {
             qn_slice_place b = s->borders[i];
-            collect(e, start, &s->rest, b.i, s->rest.nodes[b.i].next, b.n_chars, within_loop, behind);
+            collect(e, start, &s->rest, b.i, s->rest.nodes[b.i].next, b.n_chars, out);
         }
     }
 }
 
-static qn_loop_table *make_table(qn_engine *e, const qn_trie *t, const qn_rx_vec *within_loop, const qn_rx_vec *behind)
+static qn_loop_table *make_table(qn_engine *e, const qn_trie *t, const collection *from)
 {
     qn_loop_table *table = qn_zalloc(e->budget, QN_RX_OWNER, sizeof(*table));
-    size_t n = (size_t)within_loop->n + behind->n + 1;
+    size_t n = (size_t)from->within_loop.n + from->behind.n + 1;
     qn_loop_place *places = qn_zalloc_array(e->budget, QN_RX_OWNER, n, sizeof(*places));
     if (table == NULL || places == NULL) {
         e->status = qn_alloc_failure(e->budget, n * sizeof(*places));
@@ -191,23 +105,28 @@ static qn_loop_table *make_table(qn_engine *e, const qn_trie *t, const qn_rx_vec
         qn_free(places);
         return NULL;
     }
+    e->table_bytes += sizeof(*table) + n * sizeof(*places);
     table->places = places;
-    table->n_within = within_loop->n;
-    if (within_loop->n != 0) {
-        memcpy(places, within_loop->items, within_loop->n * sizeof(*places));
+    table->n_within = from->within_loop.n;
+    memcpy(table->goes_on, from->goes_on, sizeof(table->goes_on));
+    if (table->n_within != 0) {
+        memcpy(places, from->within_loop.items, table->n_within * sizeof(*places));
     }
-    const qn_loop_place *raw = behind->items;
-    for (uint32_t i = 0; i < behind->n; i++) {
+    const qn_loop_place *raw = from->behind.items;
+    for (uint32_t i = 0; i < from->behind.n; i++) {
         table->first[t->nodes[raw[i].node].byte + 1]++;
     }
-    table->first[0] = within_loop->n;
+    table->first[0] = table->n_within;
     for (unsigned c = 0; c < 256; c++) {
         table->first[c + 1] += table->first[c];
     }
     uint32_t fill[256];
     memcpy(fill, table->first, sizeof(fill));
-    for (uint32_t i = 0; i < behind->n; i++) {
+    for (uint32_t i = 0; i < from->behind.n; i++) {
         places[fill[t->nodes[raw[i].node].byte]++] = raw[i];
+    }
+    for (size_t i = 0; i + 1 < n; i++) {
+        table->most = places[i].needed > table->most ? places[i].needed : table->most;
     }
     return table;
 }
@@ -216,15 +135,68 @@ const qn_loop_table *qn_loop_table_of(qn_engine *e, uint32_t state, const qn_sli
 {
     uint32_t number = qn_rx_at(&e->rx, state)->c;
     if (e->loop_tables[number] == NULL) {
-        qn_rx_vec within_loop = {0}, behind = {0};
-        if (s->has_odd) {
-            collect(e, state, &s->rest, 0, s->rest.n, 0, &within_loop, &behind);
-        } else {
-            collect_borders(e, state, s, &within_loop, &behind);
+        const qn_slice_fit *fit = &e->loop_slices[number];
+        bool is_guarded = qn_rx_loops(&e->rx)[qn_rx_at(&e->rx, state)->a].is_guarded;
+        bool is_bordered = s != NULL && !is_guarded && fit->is_plain && fit->level == QN_ANY_LEVEL && !s->has_odd;
+        collection found = {0};
+        const qn_trie *t = s == NULL ? &e->vocab->all : &s->rest;
+        if (is_bordered) {
+            collect_borders(e, state, s, &found);
+        } else if (qn_loop_row(e, state) != NULL) {
+            collect(e, state, t, 0, t->n, 0, &found);
         }
-        e->loop_tables[number] = e->status == QN_OK ? make_table(e, &s->rest, &within_loop, &behind) : NULL;
-        qn_free(within_loop.items);
-        qn_free(behind.items);
+        qn_loop_table *made = e->status == QN_OK ? make_table(e, t, &found) : NULL;
+        if (made != NULL) {
+            made->is_bordered = is_bordered;
+            made->most = is_bordered && s->max_border > made->most ? s->max_border : made->most;
+        }
+        e->loop_tables[number] = made;
+        qn_free(found.within_loop.items);
+        qn_free(found.behind.items);
     }
     return e->loop_tables[number];
+}
+
+/* Whether a token that ends within the loop does so with a way to its end. */
+static bool is_allowed(const qn_engine *e, qn_frame f, bool is_guarded, const qn_loop_place *p)
+{
+    return (is_guarded && f.lo != 0 ? rounds_in_all(e, p->state, p->n_rounds, f.lo) : p->needed) <= f.hi;
+}
+
+/* Node i of the tree comes after n_rounds of the loop: what follows the loop may take it. */
+static void try_behind(qn_engine *e, qn_frame f, const qn_trie *t, uint32_t i, uint32_t n_rounds, uint32_t behind)
+{
+    if (n_rounds >= f.lo && n_rounds <= f.hi && n_rounds != 0 && e->status == QN_OK) {
+        qn_walk_behind(e, t, i, behind);
+    }
+}
+
+void qn_walk_table(qn_engine *e, qn_frame f, const qn_loop_table *table, const qn_slice *s, uint32_t behind)
+{
+    const qn_trie *t = s == NULL ? &e->vocab->all : &s->rest;
+    bool is_guarded = qn_rx_loops(&e->rx)[qn_rx_at(&e->rx, f.state)->a].is_guarded;
+    for (uint32_t i = 0; i < table->n_within; i++) {
+        if (is_allowed(e, f, is_guarded, &table->places[i])) {
+            qn_walk_add(e, table->places[i].node);
+        }
+    }
+    for (uint32_t i = 0; table->is_bordered && i < s->n_parts; i++) {
+        if (s->parts[i].n_chars <= f.hi) {
+            qn_walk_add(e, s->parts[i].i);
+        }
+    }
+    e->work += table->n_within;
+    uint64_t first[4];
+    qn_config_first(e, behind, first);
+    for (unsigned c = 0; c < 256; c++) {
+        if ((first[c / 64] >> (c % 64) & 1) == 0) {
+            continue;
+        }
+        for (uint32_t i = table->first[c]; i < table->first[c + 1]; i++) {
+            try_behind(e, f, t, table->places[i].node, table->places[i].n_rounds, behind);
+        }
+        for (uint32_t i = s == NULL ? 0 : s->first_border[c]; table->is_bordered && i < s->first_border[c + 1]; i++) {
+            try_behind(e, f, t, s->borders[i].i, s->borders[i].n_chars, behind);
+        }
+    }
 }

@@ -14,6 +14,8 @@ static void add_number(qn_engine *e, qn_rx_vec *v, uint32_t number)
     }
 }
 
+void qn_walk_add(qn_engine *e, uint32_t id) { add_number(e, &e->ids, id); }
+
 static inline void add_tokens(qn_engine *e, const qn_trie_node *n)
 {
     if (n->token >= 0) {

@@ -94,6 +94,13 @@ void qn_engine_drop_masks(qn_engine *e)
     }
     e->results.n = 0;
     e->result_bytes = 0;
+    for (uint32_t i = 0; e->loop_tables != NULL && i < e->n_loop_rows; i++) {
+        qn_loop_table *t = e->loop_tables[i];
+        qn_free(t == NULL ? NULL : t->places);
+        qn_free(t);
+        e->loop_tables[i] = NULL;
+    }
+    e->table_bytes = 0;
     qn_free(e->result_table.slots);
     e->result_table = (qn_table){0};
 }
@@ -116,11 +123,6 @@ void qn_engine_close(qn_engine *e)
     for (uint32_t i = 0; e->loop_rows != NULL && i < e->n_loop_rows; i++) {
         qn_free(e->loop_rows[i]);
     }
-    for (uint32_t i = 0; e->loop_tables != NULL && i < e->n_loop_rows; i++) {
-        qn_loop_table *t = e->loop_tables[i];
-        qn_free(t == NULL ? NULL : t->places);
-        qn_free(t);
-    }
     void *all[] = {e->chunks, e->loop_rows, e->loop_slices, e->loop_tables, e->walk_rows, e->walk_configs, e->walk_states, e->walk_lo,
                    e->walk_hi, e->step_slots, e->special_ids, e->frames.items, e->configs.items, e->sets.items, e->frame_table.slots,
                    e->config_table.slots, e->steps.items, e->out.items, e->results.items, e->ids.items, e->exits.items};
@@ -133,7 +135,7 @@ void qn_engine_close(qn_engine *e)
 
 uint64_t qn_engine_bytes(const qn_engine *e)
 {
-    return qn_rx_bytes(&e->rx) + e->result_bytes + (uint64_t)e->n_rows * 1024 +
+    return qn_rx_bytes(&e->rx) + e->result_bytes + e->table_bytes + (uint64_t)e->n_rows * 1024 +
            (uint64_t)e->frames.cap * sizeof(qn_frame) + (uint64_t)e->configs.cap * sizeof(qn_config) +
            ((uint64_t)e->sets.cap + e->frame_table.n_slots + e->config_table.n_slots) * sizeof(uint32_t);
 }
@@ -228,6 +230,9 @@ static bool copy_vec(qn_engine *to, qn_rx_vec *v, const qn_rx_vec *from, size_t 
 
 static bool copy_table(qn_engine *to, qn_table *t, const qn_table *from)
 {
+    if (from->n_slots == 0) { /* no frame was needed yet */
+        return true;
+    }
     t->slots = qn_alloc(to->budget, QN_RX_OWNER, from->n_slots * sizeof(*t->slots));
     if (t->slots == NULL) {
         to->status = qn_alloc_failure(to->budget, from->n_slots * sizeof(*t->slots));

@@ -57,22 +57,34 @@ typedef struct qn_frame_item {
     bool pops; /* came here by a byte or from above: may be through at once */
 } qn_frame_item;
 
-typedef struct qn_loop_place { /* a node of a slice's rest, and the rounds before it */
-    uint32_t node, n_rounds;
+typedef struct qn_loop_place { /* a node of a tree, or a token, and where the loop is behind it */
+    uint32_t node, state;
+    uint32_t n_rounds; /* that are through */
+    uint32_t needed;   /* rounds from the beginning to the next end; for nodes: n_rounds */
 } qn_loop_place;
 
-/* What a loop without a guard makes of the tokens outside its slice, whatever its counters and what follows it; beside
- * the slice's own borders and parts, unless that has odd tokens. */
+/* What a loop, from one of its states on, makes of the tokens outside a slice (or of all), whatever its counters and what
+ * follows it. Where is_bordered, the slice's own borders and parts belong to it too. */
 typedef struct qn_loop_table {
-    uint32_t n_within;
-    uint32_t first[257];    /* places[first[c], first[c + 1]): nodes of byte c, behind a whole number of rounds */
-    qn_loop_place *places;  /* before those: tokens that end within the loop, their ids and the rounds begun */
+    bool is_bordered;
+    uint32_t n_within, most; /* most: of all `needed` */
+    uint64_t goes_on[4];     /* bytes with which the loop goes on at places where it might end */
+    uint32_t first[257];     /* places[first[c], first[c + 1]): nodes of byte c, which the loop does not take */
+    qn_loop_place *places;   /* before those: tokens that end within the loop */
 } qn_loop_table;
 
-typedef struct qn_loop_slice_found {
-    uint32_t found; /* 0: not looked for; 1: none; else number of the slice + 2 */
-    uint32_t spare; /* rounds that must be allowed beyond those of a token, for it to lead to an end surely */
-} qn_loop_slice_found;
+/* How far a slice's tokens go from a state: all of up to `level` characters have a way to an end, with `spare` more rounds
+ * than they take. */
+typedef struct qn_slice_fit {
+    bool is_known;
+    bool is_plain;  /* each character is a round */
+    bool has_rounds; /* some characters end a round */
+    uint32_t slice; /* number + 1; 0: none */
+    uint32_t level; /* QN_ANY_LEVEL: of any length */
+    uint32_t spare;
+} qn_slice_fit;
+
+#define QN_ANY_LEVEL UINT32_MAX
 
 typedef struct qn_engine {
     const qn_automaton *automaton;
@@ -98,8 +110,9 @@ typedef struct qn_engine {
     uint64_t result_bytes;
     uint32_t **loop_rows; /* by the number of a loop's state; NULL: not made */
     uint32_t n_loop_rows;
-    qn_loop_slice_found *loop_slices; /* by the same */
-    qn_loop_table **loop_tables;      /* by the same */
+    qn_slice_fit *loop_slices;   /* by the same */
+    qn_loop_table **loop_tables; /* by the same */
+    uint64_t table_bytes;
     qn_rx_vec ids, exits; /* of one walk */
     uint32_t **walk_rows;                    /* by depth */
     uint32_t *walk_configs, *walk_states, *walk_lo, *walk_hi;

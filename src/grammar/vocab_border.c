@@ -55,6 +55,7 @@ static void look_through(const qn_grammar_vocab *v, qn_slice *s, uint32_t *n_bor
             s->has_odd |= place == -2;
             if (place == -1 && borders != NULL) {
                 borders[n_borders[n->byte]] = (qn_slice_place){i, n_chars[d]};
+                s->max_border = n_chars[d] > s->max_border ? n_chars[d] : s->max_border;
             }
             n_borders[n->byte] += place == -1;
             i = n->next;
@@ -63,6 +64,7 @@ static void look_through(const qn_grammar_vocab *v, qn_slice *s, uint32_t *n_bor
         places[d + 1] = (uint8_t)place;
         n_chars[d + 1] = n_chars[d] + (places[d] == QN_UTF8_BETWEEN);
         for (int32_t id = n->token; id >= 0; id = n->has_more ? v->same[id] : -1) {
+            s->max_border = n_chars[d + 1] > s->max_border ? n_chars[d + 1] : s->max_border;
             if (borders != NULL) {
                 s->parts[s->n_parts] = (qn_slice_place){(uint32_t)id, n_chars[d + 1]};
             }

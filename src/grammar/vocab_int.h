@@ -42,6 +42,8 @@ typedef struct qn_slice {
     uint16_t kinds;
     bool has_byte[256]; /* bytes that its tokens are made of */
     uint32_t n_tokens, n_long;
+    uint32_t n_up_to[QN_SLICE_LEVELS + 1]; /* [k]: tokens of at most k characters */
+    uint32_t max_border;                   /* characters before the last of borders and parts */
     uint64_t *masks[QN_SLICE_LEVELS + 1]; /* [k]: tokens of at most k characters; [0]: all */
     uint32_t *long_ids;                   /* tokens of more characters than there are levels, the shortest first */
     uint16_t *long_chars;

@@ -171,12 +171,14 @@ static void fill_masks(const qn_grammar_vocab *v, const int32_t *sorted, uint32_
         s->n_tokens++;
         s->masks[0][id / 64] |= bit;
         if (f.n_chars <= QN_SLICE_LEVELS) {
+            s->n_up_to[f.n_chars]++;
             s->masks[f.n_chars][id / 64] |= bit;
         } else {
             longs[s->n_long++] = (long_token){f.n_chars, id};
         }
     }
     for (uint32_t k = 2; k <= QN_SLICE_LEVELS; k++) {
+        s->n_up_to[k] += s->n_up_to[k - 1];
         for (uint32_t w = 0; w < v->n_words; w++) {
             s->masks[k][w] |= s->masks[k - 1][w];
         }
