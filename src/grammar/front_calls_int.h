@@ -1,0 +1,68 @@
+/* What the files of tool calls share.
+ *
+ *     front_calls.c        the whole answer: reasoning, content, calls
+ *     front_calls_tool.c   the list of tools, and what each takes
+ *     front_calls_mark.c   marks, and text in which none stands
+ *     front_calls_shape.c  one call in each shape, and several of them
+ *
+ * Private to src/grammar/front_calls*.c.
+ * SPDX-License-Identifier: MIT */
+#ifndef QN_GRAMMAR_FRONT_CALLS_INT_H
+#define QN_GRAMMAR_FRONT_CALLS_INT_H
+
+#include "grammar/front_calls.h"
+#include "grammar/front_schema_int.h"
+
+typedef struct qn_call_tool {
+    qn_str name;
+    const qn_json *parameters; /* NULL: none */
+    bool is_strict;
+    qn_gx arguments; /* in the form that the dialect's calls have them */
+} qn_call_tool;
+
+typedef struct qn_calls {
+    qn_gx_builder *b;
+    const qn_front_calls_options *o;
+    const qn_dialect_view *d;
+    const qn_syntax *syntax; /* of the calls that are made; NULL: the header says it all */
+    qn_error *err;
+    qn_call_tool *tools; /* those that may be called */
+    uint32_t n_tools, n_listed;
+    const qn_str *names; /* of all that are listed: the reader knows them */
+    qn_gx none, blank, blanks, any; /* the empty text; blanks of JSON; of any number; any characters */
+} qn_calls;
+
+/* ---- front_calls_tool.c ---- */
+
+qn_status qn_calls_read_tools(qn_calls *c);
+void qn_calls_free_tools(qn_calls *c);
+/* Between two tokens of JSON: none, one, or a line end with an indent. All that templates write, and no loop. */
+qn_gx qn_calls_blank(qn_gx_builder *b);
+/* Sets the arguments of all tools: JSON objects. */
+qn_status qn_calls_arguments(qn_calls *c);
+
+/* ---- front_calls_mark.c ---- */
+
+qn_gx qn_calls_text(qn_calls *c, qn_str text);      /* as it is, with special tokens */
+qn_gx qn_calls_mark(qn_calls *c, const qn_mark *m); /* without whitespace at its edges; empty for no mark */
+qn_gx qn_calls_maybe(qn_calls *c, qn_str text);     /* this text or none */
+static inline qn_gx qn_calls_cat(qn_calls *c, const qn_gx *parts, uint32_t n)
+{
+    return qn_gx_cat(c->b, parts, n);
+}
+
+/* Free text, as a rule: content in which no mark stands that the reader takes for something else; reasoning, up to the
+ * mark that closes it. */
+qn_gx qn_calls_content(qn_calls *c);
+qn_gx qn_calls_reasoning(qn_calls *c);
+
+/* ---- front_calls_shape.c ---- */
+
+/* QN_EUNSUPPORTED: calls of this shape are not enforced. */
+qn_status qn_calls_check_shape(qn_calls *c);
+/* One call, of any tool, without sections; of tool i alone. */
+qn_gx qn_calls_of(qn_calls *c, uint32_t i);
+/* One call or several, with all that stands around them. at_start: nothing stands before, so whitespace may. */
+qn_gx qn_calls_all(qn_calls *c, bool at_start);
+
+#endif

@@ -1,0 +1,178 @@
+/* The list of tools, and the arguments of each.
+ * SPDX-License-Identifier: MIT */
+#include "grammar/front_calls_int.h"
+
+#include <stdlib.h>
+
+#define MAX_NAME 256 /* bytes that the reader keeps; OpenAI allows 64 */
+#define MAX_INDENT 40 /* blanks after a line end: ten levels of four */
+
+/* ---- reading ---- */
+
+/* What the reader takes in names between marks. In JSON more could stand, but no function is called so. */
+static bool is_name(qn_str s)
+{
+    bool good = s.len > 0 && s.len <= MAX_NAME;
+    for (size_t i = 0; i < s.len && good; i++) {
+        good = (unsigned char)s.data[i] > ' ' && s.data[i] != 0x7F && strchr("<>{}()[]\"'`,;|=\\", s.data[i]) == NULL;
+    }
+    return good;
+}
+
+static bool holds(qn_str s, qn_str what)
+{
+    return what.len > 0 && what.len <= s.len && memmem(s.data, s.len, what.data, what.len) != NULL;
+}
+
+/* Names that the marks of this dialect would be mistaken for. */
+static qn_status check_name(qn_calls *c, qn_str name)
+{
+    const qn_header *h = c->d->header;
+    const qn_syntax *s = c->syntax;
+    bool is_bad = h != NULL && (qn_str_eq(name, h->content) || qn_str_eq(name, h->reasoning) || holds(name, h->open.core));
+    if (s != NULL) {
+        const qn_mark *marks[] = {&s->name_end, &s->id_end, &s->key_open, &s->call_close};
+        for (size_t i = 0; i < 4; i++) {
+            is_bad = is_bad || holds(name, marks[i]->core);
+        }
+    }
+    return is_bad ? qn_fail(c->err, QN_EUNSUPPORTED, "tool \"%.*s\": its name is a mark of the chat template",
+                            QN_STR_ARG(name))
+                  : QN_OK;
+}
+
+static qn_status read_tool(qn_calls *c, const qn_json *item, size_t i, qn_call_tool *out)
+{
+    const qn_json *type = qn_json_find(item, "type"), *function = qn_json_find(item, "function");
+    if (qn_json_kind_of(item) != QN_JSON_OBJECT) {
+        return qn_fail(c->err, QN_EFORMAT, "tools: item %zu is no object", i);
+    }
+    if (type != NULL && function != NULL && !qn_str_is(qn_json_as_str(type), "function")) {
+        return qn_fail(c->err, QN_EUNSUPPORTED, "tools: item %zu is no function", i);
+    }
+    function = function != NULL ? function : item;
+    const qn_json *name = qn_json_find(function, "name"), *strict = qn_json_find(function, "strict");
+    const qn_json *parameters = qn_json_find(function, "parameters");
+    parameters = parameters != NULL ? parameters : qn_json_find(function, "input_schema");
+    if (name == NULL || qn_json_kind_of(name) != QN_JSON_STRING) {
+        return qn_fail(c->err, QN_EFORMAT, "tools: item %zu has no \"name\"", i);
+    }
+    *out = (qn_call_tool){.name = qn_json_as_str(name), .parameters = parameters};
+    if (!is_name(out->name)) {
+        return qn_fail(c->err, QN_EUNSUPPORTED, "tool \"%.*s\": a function's name has 1 to %d bytes, without blanks, "
+                       "quotes, brackets and <>`,;|=\\", QN_STR_ARG(out->name), MAX_NAME);
+    }
+    if (parameters != NULL && qn_json_kind_of(parameters) == QN_JSON_NULL) {
+        out->parameters = NULL;
+    } else if (parameters != NULL && qn_json_kind_of(parameters) != QN_JSON_OBJECT) {
+        return qn_fail(c->err, QN_EFORMAT, "tool \"%.*s\": \"parameters\" is no object", QN_STR_ARG(out->name));
+    }
+    out->is_strict = c->o->strict || (strict != NULL && qn_json_as_bool(strict));
+    return QN_OK;
+}
+
+static int by_name(const void *x, const void *y)
+{
+    const qn_str *a = x, *b = y;
+    int order = memcmp(a->data, b->data, a->len < b->len ? a->len : b->len);
+    return order != 0 ? order : a->len < b->len ? -1 : a->len > b->len;
+}
+
+static qn_status check_doubles(qn_calls *c, qn_str *names)
+{
+    qsort(names, c->n_listed, sizeof(*names), by_name);
+    for (uint32_t i = 1; i < c->n_listed; i++) {
+        if (qn_str_eq(names[i - 1], names[i])) {
+            return qn_fail(c->err, QN_EFORMAT, "tools: two functions are named \"%.*s\"", QN_STR_ARG(names[i]));
+        }
+    }
+    return QN_OK;
+}
+
+qn_status qn_calls_read_tools(qn_calls *c)
+{
+    const qn_json *list = c->o->tools;
+    bool is_list = list != NULL && qn_json_kind_of(list) == QN_JSON_ARRAY;
+    size_t n = is_list ? qn_json_count(list) : 0;
+    if (list != NULL && !is_list) {
+        return qn_fail(c->err, QN_EFORMAT, "tools: not a list");
+    }
+    if (n > QN_CALLS_MAX_TOOLS) {
+        return qn_fail(c->err, QN_EFULL, "tools: %zu functions, at most %d", n, QN_CALLS_MAX_TOOLS);
+    }
+    c->tools = qn_zalloc_array(c->b->budget, "grammar", n + 1, sizeof(*c->tools));
+    qn_str *names = qn_zalloc_array(c->b->budget, "grammar", n + 1, sizeof(*names));
+    c->names = names;
+    if (c->tools == NULL || names == NULL) {
+        return qn_fail(c->err, qn_alloc_failure(c->b->budget, n * sizeof(*c->tools)), "no memory for a list of tools");
+    }
+    for (size_t i = 0; i < n; i++) {
+        qn_call_tool *t = &c->tools[c->n_tools];
+        QN_TRY(read_tool(c, qn_json_at(list, i), i, t));
+        QN_TRY(check_name(c, t->name));
+        names[c->n_listed++] = t->name;
+        c->n_tools += c->o->name.len == 0 || qn_str_eq(c->o->name, t->name);
+    }
+    QN_TRY(check_doubles(c, names));
+    if (c->o->name.len > 0 && c->n_tools == 0) {
+        return qn_fail(c->err, QN_ENOTFOUND, "no tool is named \"%.*s\"", QN_STR_ARG(c->o->name));
+    }
+    return QN_OK;
+}
+
+void qn_calls_free_tools(qn_calls *c)
+{
+    qn_free(c->tools);
+    qn_free((qn_str *)c->names);
+}
+
+/* ---- arguments as JSON ---- */
+
+static void set_blanks(qn_sx *s, qn_gx blank)
+{
+    qn_gx_builder *b = s->b;
+    s->blank = blank;
+    s->comma = qn_gx_cat(b, (qn_gx[]){blank, s->comma, blank}, 3);
+    s->colon = qn_gx_cat(b, (qn_gx[]){blank, s->colon, blank}, 3);
+}
+
+static qn_status build_arguments(qn_calls *c, const qn_call_tool *t, qn_gx *out, qn_error *err)
+{
+    qn_sx s;
+    const qn_schema_options o = {.strict = t->is_strict};
+    qn_status status = qn_sx_open(&s, c->b, t->parameters, &o, err);
+    if (status == QN_OK) {
+        set_blanks(&s, c->blank);
+        status = qn_sx_typed(&s, &(qn_schema_item){t->parameters, false}, 1, QN_ST_OBJECT, out);
+    }
+    status = status == QN_OK ? qn_sx_finish(&s) : status;
+    qn_sx_close(&s);
+    return status;
+}
+
+qn_gx qn_calls_blank(qn_gx_builder *b)
+{
+    static const qn_gx_range space[] = {{' ', ' '}, {'\t', '\t'}};
+    qn_gx indent = qn_gx_repeat(b, qn_gx_class(b, space, 2), 0, MAX_INDENT);
+    qn_gx ways[] = {qn_gx_bytes(b, QN_STR(" ")), qn_gx_cat(b, (qn_gx[]){qn_gx_bytes(b, QN_STR("\n")), indent}, 2)};
+    return qn_gx_repeat(b, qn_gx_alt(b, ways, 2), 0, 1);
+}
+
+qn_status qn_calls_arguments(qn_calls *c)
+{
+    qn_gx_builder *b = c->b;
+    qn_gx empty = qn_gx_cat(b, (qn_gx[]){qn_gx_bytes(b, QN_STR("{")), c->blank, qn_gx_bytes(b, QN_STR("}"))}, 3);
+    for (uint32_t i = 0; i < c->n_tools; i++) {
+        qn_call_tool *t = &c->tools[i];
+        qn_error why = {0};
+        qn_gx body = empty;
+        qn_status status = t->parameters == NULL ? QN_OK : build_arguments(c, t, &body, &why);
+        if (status != QN_OK) {
+            return qn_fail(c->err, status, "tool \"%.*s\": %s", QN_STR_ARG(t->name), why.what);
+        }
+        uint32_t rule = qn_gx_rule_new(b, t->name);
+        qn_gx_rule_define(b, rule, body);
+        t->arguments = qn_gx_rule_ref(b, rule);
+    }
+    return qn_front_status(b, c->err);
+}
