@@ -1,5 +1,5 @@
 /* Bytes choose a grammar and a way through it. What the mask says must be what happens when a token is tried, and so it
- * must stay on the way.
+ * must stay on the way. From each place, the shortest way to an end must be one.
  * SPDX-License-Identifier: MIT */
 #include "../../unit/text/small_vocab.h"
 #include "grammar/grammar.h"
@@ -167,6 +167,28 @@ static void try_all(qn_matcher *m, const uint64_t *bits)
     qn_buf_free(&forced);
 }
 
+/* Takes the shortest way, which gets shorter by one with each byte. */
+static void try_way(const qn_matcher *from)
+{
+    qn_matcher *m;
+    if (qn_matcher_copy(from, &m, NULL) != QN_OK) {
+        return;
+    }
+    uint64_t left = qn_matcher_shortest_end(m);
+    qn_buf way;
+    qn_buf_init(&way, NULL, "test", 1u << 16);
+    qn_status s = qn_matcher_shortest_text(m, &way);
+    must(left <= 1u << 16 ? s == QN_OK || s == QN_EUNSUPPORTED || s == QN_EFULL : s == QN_ERANGE);
+    must(s == QN_OK ? way.len == left : s == QN_EUNSUPPORTED ? way.len < left : way.len == 0);
+    for (size_t i = 0, n; i < way.len; i++) {
+        must(qn_matcher_accept_bytes(m, way.data + i, 1, &n) == QN_OK);
+        must(qn_matcher_shortest_end(m) == left - i - 1);
+    }
+    must(s != QN_OK || qn_matcher_may_end(m));
+    qn_buf_free(&way);
+    qn_matcher_close(m);
+}
+
 static void go_through(qn_grammar *g, source *s)
 {
     qn_matcher *m;
@@ -182,7 +204,8 @@ static void go_through(qn_grammar *g, source *s)
             id = (id + 1) % n;
         }
         uint64_t left = qn_matcher_shortest_end(m);
-        must(left != 0 || qn_matcher_may_end(m));
+        must((left == 0) == qn_matcher_may_end(m));
+        try_way(m);
         if (id == 0 || qn_matcher_accept(m, id) != QN_OK) {
             break;
         }

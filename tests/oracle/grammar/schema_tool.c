@@ -7,7 +7,8 @@
  *   result  {"status": NAME, "what": TEXT, "nodes": COUNT, "matches": [BOOLEAN or null, ...], "accepts": [BOOLEAN,
  * ...], "made": [TEXT or null, ...], "states": COUNT, "bytes": COUNT} matches: by the slow matcher of the front ends,
  * which shares nothing with the automaton; null: not told in time. accepts: by the automaton, byte by byte. made: by
- * choosing among the tokens of its masks at random, and after a while those that end soonest; null: no end came.
+ * choosing among the tokens of its masks at random, and after a while those that end soonest, or the bytes of the shortest
+ * way to an end; null: no end came.
  *
  * SPDX-License-Identifier: MIT */
 #include "../../unit/text/small_vocab.h"
@@ -151,6 +152,40 @@ static int32_t soonest(qn_matcher *m, const uint64_t *bits, uint32_t n_vocab)
     return best;
 }
 
+/* Whether the shortest way to an end is one: of the bytes that it is said to have, each of which makes it shorter. Takes
+ * it, where no special token is on it. */
+static bool take_shortest(qn_matcher *m, qn_buf *out)
+{
+    uint64_t left = qn_matcher_shortest_end(m);
+    size_t at = out->len, n_taken;
+    if (qn_matcher_shortest_text(m, out) != QN_OK || out->len - at != left) {
+        return false;
+    }
+    for (; at < out->len; at++) {
+        if (qn_matcher_accept_bytes(m, out->data + at, 1, &n_taken) != QN_OK || qn_matcher_shortest_end(m) != --left) {
+            return false;
+        }
+    }
+    return qn_matcher_may_end(m);
+}
+
+/* The same, from a copy. */
+static void check_shortest(const qn_matcher *m, const qn_buf *text)
+{
+    qn_matcher *copy;
+    qn_buf way;
+    qn_error err = {0};
+    qn_buf_init(&way, NULL, "tool", 1u << 24);
+    must(qn_matcher_copy(m, &copy, &err), &err);
+    if (!take_shortest(copy, &way)) {
+        fprintf(stderr, "schema_tool: no way to an end after %.*s: %.*s\n", (int)text->len,
+                text->data != NULL ? text->data : "", (int)way.len, way.data != NULL ? way.data : "");
+        exit(1);
+    }
+    qn_matcher_close(copy);
+    qn_buf_free(&way);
+}
+
 /* False: no end came. */
 static bool make_text(qn_grammar *g, const vocabulary *v, qn_random *random, qn_buf *out)
 {
@@ -160,6 +195,8 @@ static bool make_text(qn_grammar *g, const vocabulary *v, qn_random *random, qn_
     qn_matcher *m;
     qn_error err = {0};
     bool is_done = false;
+    uint64_t n_free = qn_random_below(random, 2) == 0 ? FREE_TOKENS : qn_random_below(random, FREE_TOKENS);
+    bool is_shortest = qn_random_below(random, 2) == 0;
     must(qn_matcher_open(g, v->vocab, NULL, &m, &err), &err);
     for (unsigned n = 0; n < MAX_TOKENS && !is_done; n++) {
         must(qn_matcher_mask(m, bits), &err);
@@ -176,7 +213,14 @@ static bool make_text(qn_grammar *g, const vocabulary *v, qn_random *random, qn_
             exit(1);
         }
         id = allowed[qn_random_below(random, n_allowed)];
-        if (n >= FREE_TOKENS) {
+        if (n % 8 == 0) {
+            check_shortest(m, out);
+        }
+        if (n >= n_free && is_shortest) {
+            is_done = take_shortest(m, out);
+            break;
+        }
+        if (n >= n_free) {
             id = qn_matcher_may_end(m) ? 0 : soonest(m, bits, n_vocab);
         }
         is_done = id == 0;
