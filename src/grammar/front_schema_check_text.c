@@ -18,7 +18,8 @@ static qn_status text_holds(qn_sx *s, const qn_json *schema, const char *keyword
             status = qn_sx_fail(s, status, schema, keyword, "a text is too long to be matched");
         }
     } else if (status == QN_ENOTFOUND) {
-        status = qn_sx_fail(s, QN_EUNSUPPORTED, schema, keyword, "this format is not enforced");
+        status = qn_sx_fail(s, QN_EUNSUPPORTED, schema, keyword,
+                            "this format is not enforced; a pattern would be, or leave it out");
     } else {
         status = qn_sx_fail(s, status, schema, keyword, err.what);
     }
@@ -31,6 +32,20 @@ qn_status qn_sx_pattern_holds(qn_sx *s, const qn_json *schema, const char *keywo
 {
     QN_TRY(qn_sx_step(s, 20 + pattern.len / 4 + text.len / 4));
     return text_holds(s, schema, keyword, pattern, false, text, holds);
+}
+
+static qn_status format_holds(qn_sx *s, const qn_json *schema, qn_str format, qn_str text, bool *holds)
+{
+    bool is_near = false;
+    QN_TRY(qn_sx_step(s, 200));
+    QN_TRY(text_holds(s, schema, "format", format, true, text, holds));
+    const char *loose = *holds ? NULL : qn_sx_loose_format(format);
+    if (loose != NULL) {
+        QN_TRY(text_holds(s, schema, "format", qn_str_of(loose), false, text, &is_near));
+    }
+    return !is_near ? QN_OK
+                    : qn_sx_fail(s, QN_EUNSUPPORTED, schema, "format",
+                                 "a value that is listed (enum, const) looks like one, but is none that is written");
 }
 
 static uint32_t length_of(qn_str text)
@@ -61,8 +76,7 @@ qn_status qn_sx_string_holds(qn_sx *s, const qn_json *schema, qn_schema_keyword 
     case QN_SK_PATTERN:
         return qn_sx_pattern_holds(s, schema, "pattern", qn_json_as_str(v), text, holds);
     case QN_SK_FORMAT:
-        QN_TRY(qn_sx_step(s, 200));
-        return text_holds(s, schema, "format", qn_json_as_str(v), true, text, holds);
+        return format_holds(s, schema, qn_json_as_str(v), text, holds);
     default:
         return QN_OK;
     }

@@ -159,6 +159,8 @@ qn_status qn_sx_typed(qn_sx *s, const qn_schema_item *items, size_t n, unsigned 
 qn_status qn_sx_value(qn_sx *s, const qn_schema_item *items, size_t n, qn_gx *out);
 
 qn_schema_keyword qn_sx_keyword(qn_str name);
+/* Why a keyword is refused by its name alone in this dialect; NULL: it is not. */
+const char *qn_sx_refusal(const qn_sx *s, qn_str name, const qn_json *value);
 /* A keyword's value as a count; *found false: absent. */
 qn_status qn_sx_count(qn_sx *s, const qn_json *schema, const char *keyword, uint32_t *n, bool *found);
 
@@ -191,6 +193,9 @@ unsigned qn_sx_types_of(const qn_json *type); /* of the value of `type`; 0: malf
 qn_status qn_sx_number(qn_sx *s, const qn_schema_clause *c, qn_gx *out);
 qn_status qn_sx_string(qn_sx *s, const qn_schema_clause *c, qn_gx *out);
 qn_status qn_sx_string_content(qn_sx *s, const qn_schema_clause *c, bool is_key, qn_gx *out); /* without the quotes */
+/* Formats that are written more narrowly than they are defined (no xn-- labels, no year 0): a pattern that all texts of
+ * the format fit. What does not fit it is surely none; NULL: the format is exact. */
+const char *qn_sx_loose_format(qn_str name);
 qn_status qn_sx_array(qn_sx *s, const qn_schema_clause *c, qn_gx *out);
 qn_status qn_sx_object(qn_sx *s, const qn_schema_clause *c, qn_gx *out);
 

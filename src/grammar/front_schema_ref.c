@@ -135,11 +135,59 @@ static bool is_string(const qn_json *v)
     return v != NULL && qn_json_kind_of(v) == QN_JSON_STRING;
 }
 
+static uint64_t hash_of(qn_str text)
+{
+    uint64_t h = 1469598103934665603ull;
+    for (size_t i = 0; i < text.len; i++) {
+        h = (h ^ (uint8_t)text.data[i]) * 1099511628211ull;
+    }
+    return h ^ h >> 29;
+}
+
+/* Of two members with one name readers differ in which they take, so neither can be enforced. */
+static qn_status check_unique(qn_sx *s, const qn_json *v)
+{
+    size_t n = qn_json_count(v), size = 4;
+    while (size < 2 * n) {
+        size *= 2;
+    }
+    if (n < 2) {
+        return QN_OK;
+    }
+    QN_TRY(qn_sx_step(s, n / 4));
+    uint32_t *table = qn_alloc(s->b->budget, "grammar", size * sizeof(*table));
+    if (table == NULL) {
+        return qn_sx_no_memory(s);
+    }
+    memset(table, 0, size * sizeof(*table));
+    size_t i_twice = n;
+    for (size_t i = 0; i < n && i_twice == n; i++) {
+        qn_str key = qn_json_key_at(v, i);
+        size_t at = hash_of(key) & (size - 1);
+        while (table[at] != 0 && i_twice == n) {
+            i_twice = qn_str_eq(qn_json_key_at(v, table[at] - 1), key) ? i : n;
+            at = (at + 1) & (size - 1);
+        }
+        table[at] = (uint32_t)i + 1;
+    }
+    qn_free(table);
+    if (i_twice == n) {
+        return QN_OK;
+    }
+    char name[64] = "";
+    qn_str key = qn_json_key_at(v, i_twice);
+    memcpy(name, key.data, key.len < sizeof(name) ? key.len : 0);
+    return qn_sx_fail(s, QN_EFORMAT, v, name, "malformed: this name comes twice");
+}
+
 static qn_status index_schema(qn_sx *s, const qn_json *v, uint32_t i_resource);
 
 /* The members of v are schemas under names. */
 static qn_status index_map(qn_sx *s, const qn_json *v, uint32_t i_resource)
 {
+    if (qn_json_kind_of(v) == QN_JSON_OBJECT) {
+        QN_TRY(check_unique(s, v));
+    }
     for (size_t i = 0; i < qn_json_count(v); i++) {
         QN_TRY(index_schema(s, qn_json_at(v, i), i_resource));
     }
@@ -156,6 +204,7 @@ static qn_status index_schema(qn_sx *s, const qn_json *v, uint32_t i_resource)
     if (qn_json_kind_of(v) != QN_JSON_OBJECT) {
         return QN_OK;
     }
+    QN_TRY(check_unique(s, v));
     const qn_json *id = qn_json_find(v, "$id"), *ref = qn_json_find(v, "$ref"), *anchor = qn_json_find(v, "$anchor");
     bool is_only_ref = s->is_draft7 && is_string(ref);
     if (is_string(id) && !is_only_ref) {

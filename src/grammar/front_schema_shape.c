@@ -172,6 +172,17 @@ qn_status qn_sx_check(qn_sx *s, const qn_json *schema)
         const qn_json *v = qn_json_at(schema, i);
         char name[32] = "";
         memcpy(name, key.data, key.len < sizeof(name) ? key.len : 0);
+        const char *refusal = qn_sx_refusal(s, key, v);
+        if (refusal != NULL) {
+            return qn_sx_fail(s, QN_EUNSUPPORTED, schema, name, refusal);
+        }
+        if (k == QN_SK_ITEMS && qn_json_kind_of(v) == QN_JSON_ARRAY && qn_json_find(schema, "prefixItems") != NULL) {
+            return qn_sx_fail(s, QN_EFORMAT, schema, "items", "malformed: a list beside prefixItems");
+        }
+        if (k == QN_SK_ADDITIONAL_ITEMS && qn_json_find(schema, "prefixItems") != NULL) {
+            return qn_sx_fail(s, QN_EUNSUPPORTED, schema, "additionalItems",
+                              "not known beside prefixItems; items says what comes behind them");
+        }
         if (k == QN_SK_REFUSED) {
             bool is_items = strcmp(name, "unevaluatedItems") == 0,
                  is_properties = strcmp(name, "unevaluatedProperties") == 0;

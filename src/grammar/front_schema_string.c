@@ -18,6 +18,23 @@ static void join(content *x, qn_gx part)
     x->has_all = true;
 }
 
+const char *qn_sx_loose_format(qn_str name)
+{
+    static const struct {
+        const char *name, *pattern;
+    } table[] = {{"date", "^\\d{4}-\\d\\d-\\d\\d$"},
+                 {"time", "^\\d\\d:\\d\\d:\\d\\d"},
+                 {"date-time", "^\\d{4}-\\d\\d-\\d\\d[^]\\d\\d:\\d\\d:\\d\\d"},
+                 {"hostname", "^[A-Za-z0-9.-]*$"},
+                 {"email", "@"}};
+    for (size_t i = 0; i < sizeof(table) / sizeof(*table); i++) {
+        if (qn_str_is(name, table[i].name)) {
+            return table[i].pattern;
+        }
+    }
+    return NULL;
+}
+
 static qn_status add_pattern(content *x, const qn_json *schema, const qn_json *pattern, bool is_negated)
 {
     qn_gx part;
@@ -37,7 +54,16 @@ static qn_status add_format(content *x, const qn_json *schema, const qn_json *fo
     qn_str name = qn_json_as_str(format);
     int i = qn_front_format_index(name);
     if (i < 0) {
-        return qn_sx_fail(s, QN_EUNSUPPORTED, schema, "format", "this format is not enforced");
+        return qn_sx_fail(s, QN_EUNSUPPORTED, schema, "format",
+                          "this format is not enforced; a pattern would be, or leave it out");
+    }
+    const char *loose = is_negated ? qn_sx_loose_format(name) : NULL;
+    if (loose != NULL) {
+        qn_gx part;
+        QN_TRY(qn_front_pattern(s->b, qn_str_of(loose), true, true, &part, s->err));
+        join(x, qn_gx_not(s->b, part));
+        x->has_not = true;
+        return QN_OK;
     }
     if (!s->has_format[i]) {
         qn_gx body;

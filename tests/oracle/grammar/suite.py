@@ -14,14 +14,27 @@ SUITE = SHARED / "data/jsonschema"
 TOOL = pathlib.Path(os.environ.get("QUERN_ORACLE_BIN", "")) / "schema_tool"
 DRAFT7 = "http://json-schema.org/draft-07/schema#"
 
+# Keywords that are enforced in every combination; the others where they can be. definitions, additionalItems and items as
+# a list are draft 7's names of $defs, items and prefixItems.
 LISTED = set(
     """
-    type enum const properties required additionalProperties patternProperties minProperties
-    maxProperties items additionalItems prefixItems minItems maxItems uniqueItems minLength maxLength
-    pattern format minimum maximum exclusiveMinimum exclusiveMaximum multipleOf allOf anyOf oneOf $ref
-    $defs definitions $anchor $id $schema $comment title description default examples
+    type enum const properties required additionalProperties patternProperties minProperties maxProperties
+    items prefixItems additionalItems minItems maxItems uniqueItems minLength maxLength pattern format
+    minimum maximum exclusiveMinimum exclusiveMaximum multipleOf allOf anyOf oneOf
+    $ref $defs definitions $anchor $id $schema
+    $comment title description default examples deprecated readOnly writeOnly
+    contentEncoding contentMediaType contentSchema
     """.split()
 )
+KNOWN = LISTED | set(
+    """
+    not if then else contains minContains maxContains propertyNames dependencies dependentRequired dependentSchemas
+    unevaluatedItems unevaluatedProperties $dynamicRef $dynamicAnchor $recursiveRef $recursiveAnchor $vocabulary
+    """.split()
+)
+
+
+MAPS = ("properties", "patternProperties", "$defs", "definitions", "dependentSchemas", "dependencies")
 
 
 class Tool:
@@ -51,14 +64,14 @@ def groups(draft, folder=""):
 
 
 def keywords(schema):
-    """All keywords of a schema and those below it."""
+    """All keywords of a schema and those below it; names that are none are not looked into."""
     used = set()
     if isinstance(schema, dict):
         for key, value in schema.items():
+            if key not in KNOWN:
+                continue
             used.add(key)
-            if key in ("properties", "patternProperties", "$defs", "definitions", "dependentSchemas") and isinstance(
-                value, dict
-            ):
+            if key in MAPS and isinstance(value, dict):
                 for sub in value.values():
                     used |= keywords(sub)
             elif key not in ("enum", "const", "default", "examples"):

@@ -1,0 +1,97 @@
+"""Small schemas at random, and values near their borders: what the automaton accepts is what PyPI jsonschema does, and
+what is made under the mask validates. QUERN_SECONDS and QUERN_SEED ask for longer runs and other schemas.
+
+Not judged are -0 and exponents, which bounded numbers are not written with, and the order of members: a value is refused
+only when it is in all of them.
+
+SPDX-License-Identifier: MIT
+"""
+
+import json
+import os
+import random
+import re
+import time
+
+import pytest
+
+pytest.importorskip("jsonschema")
+pytest.importorskip("regex")
+if not os.environ.get("QUERN_ORACLE_BIN"):
+    pytest.skip("QUERN_ORACLE_BIN names no folder", allow_module_level=True)
+
+import judge  # noqa: E402
+import random_schemas  # noqa: E402
+import suite  # noqa: E402
+
+SECONDS = float(os.environ.get("QUERN_SECONDS", "7"))
+SEED = int(os.environ.get("QUERN_SEED", "1"))
+LEAST = 150  # schemas that a run must have judged, however busy the machine
+UNWRITTEN = re.compile(r"\d[eE][+-]?\d|-0(\.0*)?(?![\d.])")
+
+
+def dump(value):
+    return json.dumps(value, separators=(",", ":"), ensure_ascii=False)
+
+
+class Judge:
+    def __init__(self, schema):
+        self.validator = judge.validator(schema)
+
+    def fault(self, text):
+        """None: it is valid."""
+        try:
+            return judge.fault(self.validator, text)
+        except RecursionError:  # of a schema that consists of itself, behind what no value gets past
+            return "RecursionError"
+
+
+def faults_of(tool, rng, schema, answer):
+    """What the tool and the judge do not agree on."""
+    judged = Judge(schema)
+    made = []
+    for text in answer.get("made", []):
+        why = "no end came" if text is None else judged.fault(text)
+        if why and why != "RecursionError":
+            yield f"made {text}: {why}"
+        elif text and len(text) < 300 and not UNWRITTEN.search(text):
+            made.append(random_schemas.plain(judge.read(text)))
+    values = random_schemas.instances(rng, schema, made, 14)
+    cases = [(v, dump(suite.in_order(schema, [schema], v))) for v in values]
+    cases = [(v, text) for v, text in cases if not UNWRITTEN.search(text)]
+    if answer["status"] != "QN_OK":  # it is said to allow nothing
+        yield from (f"empty, but valid: {text}" for _, text in cases if judged.fault(text) is None)
+        return
+    again = tool.ask("schema", schema, [text for _, text in cases])
+    for (value, text), matches, accepts in zip(cases, again["matches"], again["accepts"]):
+        why = judged.fault(text)
+        if matches is not None and matches != accepts:
+            yield f"the automaton says {accepts}, the expression {matches}: {text}"
+        if accepts and why and why != "RecursionError":
+            yield f"accepted: {text}: {why}"
+        if not accepts and not why:
+            orders = [dump(o) for o in random_schemas.orders(value)]
+            if not any(tool.ask("schema", schema, orders)["accepts"]):
+                yield f"refused: {text}"
+
+
+@pytest.mark.parametrize("unlisted", [False, True], ids=["listed", "all"])
+def test_differential(unlisted):
+    tool = suite.Tool()
+    rng = random.Random(SEED)
+    end = time.monotonic() + SECONDS
+    n_judged = n_refused = 0
+    faults = []
+    while (time.monotonic() < end or n_judged < LEAST) and len(faults) < 20:
+        schema = random_schemas.document(rng, unlisted)
+        answer = tool.ask("schema", schema, generate=3, seed=n_judged)
+        is_empty = answer["stage"] == "automaton" and answer["status"] == "QN_EFORMAT"
+        if answer["status"] != "QN_OK" and not is_empty:
+            assert answer["what"].startswith("schema"), answer["what"]
+            n_refused += 1
+            continue
+        n_judged += 1
+        faults += [f"{dump(schema)}\n    {f}" for f in faults_of(tool, rng, schema, answer)]
+    tool.close()
+    print(f"\n{n_judged} schemas judged, {n_refused} refused")
+    assert not faults, "\n".join(faults)
