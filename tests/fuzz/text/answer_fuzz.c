@@ -78,6 +78,12 @@ static const qn_syntax syntaxes[] = {
      .call_close = MARK("~</c>")},
     {.shape = QN_SHAPE_BRACES, .call_open = MARK("<c>"), .call_close = MARK("</c>"), .quote = {"<q>", 3}},
     {.shape = QN_SHAPE_PYTHON, .list = true, .section_open = MARK("<c>"), .section_close = MARK("</c>")},
+    {.shape = QN_SHAPE_NAMED,
+     .section_open = MARK("<|s|>"),
+     .section_close = MARK("<|/s|>"),
+     .call_open = MARK("<|c|>"),
+     .name_end = MARK("<|a|>"),
+     .call_close = MARK("<|/c|>")},
 };
 #define N_SYNTAXES (sizeof(syntaxes) / sizeof(syntaxes[0]))
 
@@ -190,7 +196,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n_bytes)
                     .ends = {MARK("<e>"), MARK("<n>")},
                     .n_ends = 2,
                     .syntaxes = {syntaxes[choice % N_SYNTAXES]},
-                    .n_syntaxes = 1};
+                    .n_syntaxes = 1,
+                    .n_own = 1};
     if (choice / N_SYNTAXES % 4 == 1) {
         d.has_header = true;
         d.ends_go_on = 2;
@@ -200,8 +207,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n_bytes)
                                .reasoning = {"r", 1},
                                .recipient = {"to=", 3},
                                .json_body = choice / N_SYNTAXES / 4 % 2 == 0};
-        d.n_syntaxes = d.header.json_body ? 0 : 1;
+        d.n_syntaxes = d.n_own = d.header.json_body ? 0 : 1;
     }
+    qn_add_common_syntaxes(&d);
     qn_json_doc *doc = NULL;
     qn_error err = {0};
     must(qn_json_parse(NULL, tools, sizeof(tools) - 1, 100, &doc, &err) == QN_OK);

@@ -8,6 +8,7 @@ import itertools
 import json
 import os
 import random
+import re
 import subprocess
 
 import pytest
@@ -179,6 +180,68 @@ def test_what_is_rendered_is_read_back(tool, name):
             n_calls += len(calls)
     assert n > 0 or name in ("typed_contents", "wants_results")
     assert n_calls > 0 or name not in SMALL or name in ("thinking_parts", "typed_contents", "wants_results")
+
+
+def slips(about, text, name, arguments):
+    """(what a model got wrong, the text with it) where one call still is all that can be meant."""
+    syntax = about["calls"][0] if about["calls"] else {"shape": "none"}
+    at = text.rfind("}")
+    rest = text[at + 1:].lstrip()
+    if syntax["shape"] in ("object", "keyed object", "named") and rest.startswith("<"):
+        yield "a brace is missing", text[:at] + text[at + 1:]
+        yield "a comma is too many", text[:at] + " ,\n" + text[at:]
+        if rest.startswith(tuple(filter(None, (syntax.get(k, "").strip() for k in ("call_close", "section_close"))))):
+            yield "two braces are too many", text[:at] + "}}" + text[at:]
+    if syntax["shape"] == "named":
+        tokens = re.compile("(<\\|[^<>]*\\|>|<\uff5c[^<>]*\uff5c>)")
+        yield "blanks after tokens", tokens.sub(lambda m: m[0] + "\n ", text)
+        yield "blanks around tokens", tokens.sub(lambda m: " " + m[0] + "\n", text)
+    for known in about["calls"]:
+        outer = syntax.get("call_open", "").strip().removesuffix(known.get("call_open", "").strip()).strip()
+        if known.get("known") and outer and outer in text:
+            without = text.replace(outer, "", 1)
+            yield "the outer mark is missing", without.lstrip()
+            yield "both outer marks are missing", without.replace(known["section_close"].strip(), "").strip()
+    if any(c.get("whole") or c.get("bare") for c in about["calls"]):
+        close = about.get("reasoning", {}).get("close", "\0")
+        lead = text[:text.index(close) + len(close)] if close in text else ""
+        yield "bare", lead + json.dumps({"name": name, "arguments": arguments})
+        yield "bare, other words", lead + json.dumps({"type": "function", "name": name, "parameters": arguments}, indent=1)
+
+
+@pytest.mark.parametrize("name", TEMPLATES)
+def test_slips_are_read(tool, name):
+    about = tool.ask({"template": TEMPLATES[name], "bos": BOS, "eos": EOS})
+    function, arguments = "get_weather", {"city": "a ω {b}, ]", "list": [1, 2], "deep": {"b": True}}
+    for prompt, text, _ in answers(TEMPLATES[name], about, {"calls": [(function, arguments)]}):
+        text = text[:end_of_turn(text, {"calls": [(function, arguments)]}, about["end"])]
+        for what, wrong in slips(about, text, function, arguments):
+            got = tool.ask({"prompt": prompt, "answer": wrong, "tools": TOOLS, "cuts": "all"})
+            where = f"{name}: {what}\nprompt ...{prompt[-80:]!r}\nanswer {wrong!r}\nread {got}\n{about}"
+            assert got["same"] and not got["cut"], where
+            assert [(c["name"], json.loads(c["arguments"]), c["whole"]) for c in got["calls"]] == [
+                (function, arguments, True)], where
+            assert (got["content"].strip(), got["reasoning"]) == ("", ""), where
+
+
+NO_CALLS = [{"name": "nobody", "arguments": {}}, {"name": "get_weather"}, {"name": "get_weather", "arguments": [1]},
+            {"name": "get_weather", "arguments": {"city": "ω"}, "age": 3},
+            {"age": 3, "name": "get_weather", "arguments": {}}, {"weather": {"name": "get_weather", "arguments": {}}},
+            {"arguments": {"city": "ω"}, "name": "nobody"}]
+
+
+@pytest.mark.parametrize("name", TEMPLATES)
+def test_objects_that_are_no_calls_are_content(tool, name):
+    about = tool.ask({"template": TEMPLATES[name], "bos": BOS, "eos": EOS})
+    if about["calls"] and about["calls"][0].get("bare") and not about["calls"][0].get("whole"):
+        pytest.skip("its calls are bare objects")
+    headers = about.get("headers", {})
+    prompt = about.get("turn_start", "") + headers.get("content", "") + headers.get("end", "")
+    for no_call in NO_CALLS:
+        for text in (json.dumps(no_call, ensure_ascii=False), json.dumps(no_call, ensure_ascii=False, indent=2)):
+            got = tool.ask({"prompt": prompt, "answer": text, "tools": TOOLS, "cuts": "truncate"})
+            where = f"{name}\nprompt ...{prompt[-80:]!r}\nanswer {text!r}\nread {got}\n{about}"
+            assert got["same"] and got["calls"] == [] and got["content"] + got["reasoning"] == text, where
 
 
 def letters(text):
