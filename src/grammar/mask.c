@@ -131,7 +131,7 @@ static void apply(const qn_engine *e, const qn_result *r, uint64_t *bits, bool *
 {
     uint32_t n_words = e->vocab->n_words;
     if (r->slice != 0) {
-        apply_mask(bits, e->vocab->slices[r->slice - 1].masks[r->level], n_words, *is_fresh);
+        apply_mask(bits, e->vocab->slices[r->slice - 1].masks[0], n_words, *is_fresh);
         *is_fresh = false;
     }
     if (r->is_dense) {
@@ -150,31 +150,6 @@ static void apply(const qn_engine *e, const qn_result *r, uint64_t *bits, bool *
 
 /* ---- walks whose results are kept; each gives the result's number, or UINT32_MAX after a failure ---- */
 
-/* A token of a slice that is longer than what is sure. */
-static void walk_token(qn_engine *e, uint32_t config, uint32_t id)
-{
-    qn_str bytes = qn_vocab_bytes(e->vocab, (int32_t)id);
-    for (size_t i = 0; i < bytes.len && config != QN_DEAD; i++) {
-        config = qn_config_next(e, config, (unsigned char)bytes.data[i]);
-    }
-    if (config != QN_DEAD) {
-        qn_walk_add(e, id);
-    }
-}
-
-static void walk_longer(qn_engine *e, const qn_slice_fit *fit, uint32_t config)
-{
-    const qn_slice *s = &e->vocab->slices[fit->slice - 1];
-    for (uint32_t w = 0; fit->level < QN_SLICE_LEVELS && w < e->vocab->n_words; w++) {
-        for (uint64_t left = s->masks[QN_SLICE_LEVELS][w] & ~s->masks[fit->level][w]; left != 0; left &= left - 1) {
-            walk_token(e, config, w * 64 + (uint32_t)__builtin_ctzll(left));
-        }
-    }
-    for (uint32_t i = 0; fit->level != QN_ANY_LEVEL && i < s->n_long; i++) {
-        walk_token(e, config, s->long_ids[i]);
-    }
-}
-
 static uint32_t walk_config(qn_engine *e, uint32_t config)
 {
     uint32_t slot;
@@ -187,12 +162,7 @@ static uint32_t walk_config(qn_engine *e, uint32_t config)
     }
     qn_walk_begin(e);
     qn_result facts = {.kind = QN_WALK_CONFIG, .a = config};
-    qn_slice_fit fit = qn_slice_of_config(e, config);
-    if (fit.slice != 0) {
-        facts.slice = facts.i_trie = fit.slice;
-        facts.level = fit.level == QN_ANY_LEVEL ? 0 : fit.level;
-        walk_longer(e, &fit, config);
-    }
+    facts.slice = facts.i_trie = qn_slice_of_config(e, config);
     qn_walk_root(e, qn_result_trie(e->vocab, facts.i_trie), config);
     return keep(e, &facts, slot) == NULL ? UINT32_MAX : e->results.n - 1;
 }

@@ -22,7 +22,7 @@ typedef struct qn_slice_use {
 struct qn_result {
     uint32_t kind, a, b;
     uint32_t i_trie;        /* where exits are: 0 the whole vocabulary, else slice i_trie - 1's rest */
-    uint32_t slice, level;  /* this mask of slice - 1 belongs to it; 0: none */
+    uint32_t slice;         /* all tokens of slice - 1 belong to it; 0: none */
     uint32_t n_ids, n_exits;
     bool is_dense;    /* the ids are a mask */
     uint32_t items[]; /* ids (or a mask), then exits: nodes behind which the text goes on below the bottom */
@@ -46,9 +46,9 @@ void qn_walk_root(qn_engine *e, const qn_trie *t, uint32_t config);
 void qn_walk_behind(qn_engine *e, const qn_trie *t, uint32_t i, uint32_t behind);
 void qn_walk_loop(qn_engine *e, const qn_trie *t, uint32_t begin, uint32_t end, uint32_t frame);
 
-/* mask_slice.c: the slice that saves most where all its tokens, or the shorter ones, are taken: from a configuration; from
- * a state of a loop. */
-qn_slice_fit qn_slice_of_config(qn_engine *e, uint32_t config);
+/* mask_slice.c: the largest slice (number + 1; 0: none) whose tokens a configuration takes all; the one that saves most,
+ * with all its tokens or the shorter ones, from a state of a loop. */
+uint32_t qn_slice_of_config(qn_engine *e, uint32_t config);
 qn_slice_fit qn_slice_of_loop(qn_engine *e, uint32_t state);
 
 /* mask_loop.c */

@@ -4,6 +4,7 @@
 #include "grammar/mask_int.h"
 
 #define MAX_REACHED 2048 /* places; a state that leads to more is not looked at further */
+#define MAX_CHARS 64     /* after which a configuration's places must come back */
 #define N_SLOTS (MAX_REACHED * 2)
 
 typedef struct place {
@@ -111,7 +112,7 @@ static qn_slice_fit try_slice(qn_engine *e, search *s, uint32_t node, const qn_s
     uint32_t first = 0;
     for (uint32_t level = 0; first < s->n_places; level++) {
         uint32_t last = s->n_places;
-        if (level == QN_SLICE_LEVELS || !grow(e, s, first, last, slice->kinds)) {
+        if (level == (s->is_loop ? QN_SLICE_LEVELS : MAX_CHARS) || !grow(e, s, first, last, slice->kinds)) {
             f.level = level;
             break;
         }
@@ -123,13 +124,14 @@ static qn_slice_fit try_slice(qn_engine *e, search *s, uint32_t node, const qn_s
     return f;
 }
 
-/* What a slice saves: its tokens that need not be walked; the longer ones are looked at one by one. */
-static int64_t gain_of(const qn_slice *s, const qn_slice_fit *f)
+/* What a slice saves: its tokens that need not be walked; the longer ones are looked at one by one. A configuration's must
+ * be taken whole: what goes on below it is known by nodes of the tree that is walked. */
+static int64_t gain_of(const qn_slice *s, const qn_slice_fit *f, bool is_loop)
 {
     if (f->level == QN_ANY_LEVEL) {
         return s->n_tokens;
     }
-    return f->level == 0 ? 0 : (int64_t)s->n_up_to[f->level] - 2 * (int64_t)(s->n_tokens - s->n_up_to[f->level]);
+    return f->level == 0 || !is_loop ? 0 : (int64_t)s->n_up_to[f->level] - 2 * (int64_t)(s->n_tokens - s->n_up_to[f->level]);
 }
 
 static qn_slice_fit best_fit(qn_engine *e, uint32_t node, bool is_loop, const uint64_t first[4])
@@ -153,8 +155,8 @@ static qn_slice_fit best_fit(qn_engine *e, uint32_t node, bool is_loop, const ui
         }
         s->is_loop = is_loop;
         qn_slice_fit f = try_slice(e, s, node, slice);
-        if (gain_of(slice, &f) > most) {
-            most = gain_of(slice, &f);
+        if (gain_of(slice, &f, is_loop) > most) {
+            most = gain_of(slice, &f, is_loop);
             best = f;
             best.slice = i + 1;
         }
@@ -163,11 +165,11 @@ static qn_slice_fit best_fit(qn_engine *e, uint32_t node, bool is_loop, const ui
     return best;
 }
 
-qn_slice_fit qn_slice_of_config(qn_engine *e, uint32_t config)
+uint32_t qn_slice_of_config(qn_engine *e, uint32_t config)
 {
     uint64_t first[4];
     qn_config_first(e, config, first);
-    return best_fit(e, config, false, first);
+    return best_fit(e, config, false, first).slice;
 }
 
 qn_slice_fit qn_slice_of_loop(qn_engine *e, uint32_t state)

@@ -5,6 +5,8 @@
 
 #define MAX_FOUND (1u << 26)
 
+static uint32_t no_way[256]; /* a row of dead ends; nobody writes to it */
+
 void qn_walk_begin(qn_engine *e) { e->ids.n = e->exits.n = 0; }
 
 static void add_number(qn_engine *e, qn_rx_vec *v, uint32_t number)
@@ -121,16 +123,25 @@ void qn_walk_behind(qn_engine *e, const qn_trie *t, uint32_t i, uint32_t behind)
     }
 }
 
+/* What a walk keeps at a depth: the loop's state, its row (of dead ends where no round is left), and the counters. */
+static inline void enter(qn_engine *e, uint32_t depth, uint32_t state, uint32_t lo, uint32_t hi)
+{
+    e->walk_states[depth] = state;
+    e->walk_lo[depth] = lo;
+    e->walk_hi[depth] = hi;
+    e->walk_rows[depth] = hi == 0 && qn_rx_at(&e->rx, state)->b != 0 ? no_way : qn_loop_row(e, state);
+}
+
 void qn_walk_loop(qn_engine *e, const qn_trie *t, uint32_t begin, uint32_t end, uint32_t frame)
 {
     qn_frame f = *qn_frame_at(e, frame);
     bool is_guarded = qn_rx_loops(&e->rx)[qn_rx_at(&e->rx, f.state)->a].is_guarded;
     uint32_t behind = QN_DEAD;
-    const uint32_t *behind_row = NULL;
+    uint64_t first[4] = {0}; /* bytes that may follow the loop */
     if (f.parent != 0) {
         qn_frame below = *qn_frame_at(e, f.parent);
         behind = qn_config_enter(e, below.state, below.lo, below.hi, below.parent, true);
-        behind_row = behind == QN_DEAD ? NULL : qn_config_row(e, behind);
+        qn_config_first(e, behind, first);
     }
     if (begin >= end || e->status != QN_OK) {
         return;
@@ -138,27 +149,21 @@ void qn_walk_loop(qn_engine *e, const qn_trie *t, uint32_t begin, uint32_t end, 
     bool exits_here = f.parent == 0 || qn_config_at(e, behind)->may_end;
     const qn_trie_node *nodes = t->nodes;
     uint32_t base = nodes[begin].depth - 1u;
-    uint32_t *states = e->walk_states, *los = e->walk_lo, *his = e->walk_hi;
-    states[base] = f.state;
-    los[base] = f.lo;
-    his[base] = f.hi;
+    enter(e, base, f.state, f.lo, f.hi);
     for (uint32_t i = begin; i < end && e->status == QN_OK;) {
         const qn_trie_node *n = &nodes[i];
-        uint32_t d = n->depth - 1u, state = states[d], lo = los[d], hi = his[d], to = QN_RX_NEVER;
-        const qn_rx_node *x = qn_rx_at(&e->rx, state);
-        if (x->b == 0 || hi != 0) {
-            const uint32_t *row = qn_loop_row(e, state);
-            to = row == NULL ? QN_RX_NEVER : row[n->byte];
-        }
-        bool is_through = x->b != 0 && lo == 0 && d > base && x->is_null;
-        if (is_through && behind != QN_DEAD && (behind_row == NULL || behind_row[n->byte] != QN_DEAD)) {
-            qn_walk_behind(e, t, i, behind);
+        uint32_t d = n->depth - 1u, lo = e->walk_lo[d], hi = e->walk_hi[d], to = e->walk_rows[d][n->byte];
+        if ((first[n->byte / 64] >> (n->byte % 64) & 1) != 0 && lo == 0 && d > base) {
+            const qn_rx_node *at = qn_rx_at(&e->rx, e->walk_states[d]);
+            if (at->b != 0 && at->is_null) { /* the loop is through */
+                qn_walk_behind(e, t, i, behind);
+            }
         }
         if (to == QN_RX_NEVER) {
             i = n->next;
             continue;
         }
-        x = qn_rx_at(&e->rx, to);
+        const qn_rx_node *x = qn_rx_at(&e->rx, to);
         if (x->b != 0) {
             lo -= lo != 0;
             hi -= hi != QN_GX_NO_MAX;
@@ -168,13 +173,14 @@ void qn_walk_loop(qn_engine *e, const qn_trie *t, uint32_t begin, uint32_t end, 
             continue;
         }
         add_tokens(e, n);
-        if (exits_here && x->b != 0 && lo == 0 && x->is_null && n->next != i + 1) {
-            add_number(e, &e->exits, i);
+        if (n->next != i + 1) {
+            if (exits_here && x->b != 0 && lo == 0 && x->is_null) {
+                add_number(e, &e->exits, i);
+            }
+            enter(e, d + 1, to, lo, hi);
         }
-        states[d + 1] = to;
-        los[d + 1] = lo;
-        his[d + 1] = hi;
         i++;
     }
+    e->work += end - begin;
     e->status = e->status != QN_OK ? e->status : e->rx.status;
 }

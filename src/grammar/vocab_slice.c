@@ -10,18 +10,29 @@
 #define ALNUM (QN_CHAR_LOWER | QN_CHAR_UPPER | QN_CHAR_DIGIT)
 #define SEEN (ALNUM | QN_CHAR_BLANK | QN_CHAR_UNDERSCORE | QN_CHAR_DASH | QN_CHAR_DOT | QN_CHAR_SLASH | QN_CHAR_SIGN)
 
-/* What strings in JSON, free text, lines, names and words are made of. */
+#define PLAIN (ALNUM | QN_CHAR_WIDE | QN_CHAR_BLANK | QN_CHAR_UNDERSCORE | QN_CHAR_DASH | QN_CHAR_DOT)
+
+/* What strings in JSON, free text, lines, names and words are made of; what is left of text where some sign, a slash, a
+ * blank or a digit has a meaning. */
 static const uint16_t slice_kinds[] = {
     SEEN | QN_CHAR_WIDE,
     SEEN | QN_CHAR_WIDE | QN_CHAR_QUOTE | QN_CHAR_BACKSLASH | QN_CHAR_NEWLINE | QN_CHAR_TAB | QN_CHAR_CONTROL,
     SEEN | QN_CHAR_WIDE | QN_CHAR_QUOTE | QN_CHAR_BACKSLASH | QN_CHAR_TAB,
+    (SEEN | QN_CHAR_WIDE) & ~QN_CHAR_BLANK,
+    (SEEN | QN_CHAR_WIDE) & ~QN_CHAR_DIGIT,
+    PLAIN,
+    PLAIN | QN_CHAR_QUOTE | QN_CHAR_BACKSLASH | QN_CHAR_NEWLINE | QN_CHAR_TAB,
     SEEN,
     ALNUM | QN_CHAR_UNDERSCORE | QN_CHAR_DASH | QN_CHAR_DOT,
     ALNUM | QN_CHAR_BLANK,
+    ALNUM | QN_CHAR_UNDERSCORE,
     ALNUM,
+    QN_CHAR_LOWER | QN_CHAR_DIGIT | QN_CHAR_DASH,
+    QN_CHAR_LOWER | QN_CHAR_BLANK,
     QN_CHAR_LOWER | QN_CHAR_UPPER,
     QN_CHAR_LOWER,
 };
+_Static_assert(sizeof(slice_kinds) / sizeof(slice_kinds[0]) <= QN_MAX_SLICES, "room for all slices");
 
 uint16_t qn_kind_of_ascii(unsigned char c)
 {
