@@ -134,6 +134,10 @@ qn_status qn_answer_finish(qn_answer *a, qn_part_fn *fn, void *ctx, bool *cut, q
     a->fn = fn;
     a->ctx = ctx;
     a->err = err;
+    if (qn_object_lacks_end(a)) {
+        a->n_held = 0; /* the beginning of a mark that had to come */
+        qn_call_cut_json(a);
+    }
     bool after_calls = is_after_end(a);
     bool bare = a->syntax != NULL && a->syntax->bare;
     bool inside = a->announced || (a->holding && !after_calls && !bare);

@@ -43,7 +43,7 @@ qn_status qn_answer_push(qn_answer *a, const char *bytes, size_t n, qn_part_fn *
  * none: it comes out as content, and so does what follows. */
 bool qn_answer_is_over(const qn_answer *a);
 /* The answer is over. *cut: a call or the reasoning was not closed: its last call got no QN_PART_CALL_END, or came out
- * as content when it was not certain yet. */
+ * as content when it was not certain yet. A call with whole arguments that lacks no more than braces is whole. */
 qn_status qn_answer_finish(qn_answer *a, qn_part_fn *fn, void *ctx, bool *cut, qn_error *err);
 
 #endif

@@ -228,6 +228,10 @@ bool qn_answer_call_byte(qn_answer *a, char c)
     case QN_AS_JSON:
         return qn_arguments_byte(a, c);
     case QN_AS_OBJECT:
+        if (c == ']' && a->in_list && qn_object_lacks_end(a)) {
+            qn_call_cut_json(a);
+            return a->state == QN_AS_SECTION && in_section(a, c);
+        }
         return qn_object_byte(a, c);
     case QN_AS_WHOLE:
         return a->object.over ? qn_is_blank(c) : qn_object_byte(a, c);

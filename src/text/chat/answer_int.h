@@ -207,7 +207,8 @@ void qn_call_end(qn_answer *a);
 void qn_call_from_header(qn_answer *a);        /* a->name is known; its arguments follow */
 void qn_call_leave(qn_answer *a, qn_str skip); /* the section is over */
 void qn_object_begin(qn_answer *a);
-void qn_object_end_whole(qn_answer *a); /* nothing follows a WHOLE object that is over: it is a call */
+bool qn_object_lacks_end(const qn_answer *a); /* its arguments are whole, and nothing has begun after them */
+void qn_object_end_whole(qn_answer *a);       /* nothing follows a WHOLE object that is over: it is a call */
 void qn_tags_begin(qn_answer *a);
 void qn_tags_end_call(qn_answer *a);
 void qn_tags_finish(qn_answer *a); /* the answer is over: what a value has so far comes out */

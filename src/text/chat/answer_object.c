@@ -67,6 +67,12 @@ static bool announce(qn_answer *a)
     return true;
 }
 
+bool qn_object_lacks_end(const qn_answer *a)
+{
+    return a->state == QN_AS_OBJECT && a->announced && a->holding && !a->object.in_arguments &&
+           qn_cut_trim(qn_buf_view(&a->raw)).len == 0;
+}
+
 void qn_object_end_whole(qn_answer *a)
 {
     say_call(a);

@@ -49,7 +49,8 @@ bool qn_answer_text_byte(qn_answer *a, char c)
     case QN_AS_HEADER:
         return c >= ' ' && c < 0x7F && qn_word_add(&a->name, c); /* all that headers are made of */
     default:
-        return qn_is_blank(c); /* between messages, or over: else the mark was none */
+        /* Between messages, or over: else the mark was none. A call's arguments may end with a brace too many. */
+        return qn_is_blank(c) || (c == '}' && a->state == QN_AS_BETWEEN && a->syntax != NULL);
     }
 }
 

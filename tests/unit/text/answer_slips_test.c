@@ -87,6 +87,9 @@ static void braces_that_are_missing(void **state)
         {"<call>{\"name\": \"look\", \"arguments\": {\"i\": 1}, \"id\": \"x1\"<eot>", "F(look)A({\"i\": 1})I(x1)E",
          false},
         {"<call>{\"name\": \"look\"</call>", "F(look)A({})E", false},
+        {"<call>[{\"name\": \"look\", \"arguments\": {}}, {\"name\": \"look\", \"arguments\": {\"i\": 1}\n]</call>",
+         "F(look)A({})EF(look)A({\"i\": 1})E", false},
+        {"<call>{\"name\": \"look\", \"arguments\": {\"i\": 1}]</call>", "F(look)A({\"i\": 1})C(]</call>)", false},
         {"<call>{\"name\": \"look\", \"arguments\": \"{}\"</call>", "F(look)A({})E", false},
         /* a mark in a string is none, and a bracket or half a value is more than a brace */
         {"<call>{\"name\": \"look\", \"arguments\": {\"s\": \"</call>\"}</call>", "F(look)A({\"s\": \"</call>\"})E",
@@ -98,8 +101,11 @@ static void braces_that_are_missing(void **state)
         {"<call>{\"name\": \"look\", \"arguments\":</call>", "C(<call>{\"name\": \"look\", \"arguments\":</call>)",
          false},
         {"<call>{\"arguments\": {\"i\": 1}</call>", "C(<call>{\"arguments\": {\"i\": 1}</call>)", false},
-        {"<call>{\"name\": \"look\", \"arguments\": {\"i\": 1}", "F(look)A({\"i\": 1})", true},
-        {"<call>{\"name\": \"look\", \"arguments\": {\"i\": 1}</ca", "F(look)A({\"i\": 1})C(</ca)", true},
+        {"<call>{\"name\": \"look\", \"arguments\": {\"i\": 1}", "F(look)A({\"i\": 1})E", false},
+        {"<call>{\"name\": \"look\", \"arguments\": {\"i\": 1}\n</ca", "F(look)A({\"i\": 1})E", false},
+        {"<call>{\"name\": \"look\", \"arguments\": {\"i\": 1}, ", "F(look)A({\"i\": 1})C(, )", true},
+        {"<call>{\"name\": \"look\", \"arguments\": {\"i\": 1", "F(look)A({\"i\": 1)", true},
+        {"<call>{\"name\": \"look\", \"arguments\": \"{}\"", "F(look)A({})E", false},
     };
     static const small_given named[] = {
         {"<|calls|><|call|>look<|args|>{\"i\": 1<|done|><|end|>", "F(look)A({\"i\": 1})E", false},
@@ -107,7 +113,8 @@ static void braces_that_are_missing(void **state)
          "F(look)A({\"o\": {}})EF(look)A({})E", false},
     };
     static const small_given bare[] = {
-        {"{\"name\": \"look\", \"parameters\": {\"i\": 1}<eot>", "F(look)A({\"i\": 1})E", false}};
+        {"{\"name\": \"look\", \"parameters\": {\"i\": 1}<eot>", "F(look)A({\"i\": 1})E", false},
+        {"{\"name\": \"look\", \"parameters\": {\"i\": 1}", "F(look)A({\"i\": 1})E", false}};
     static const small_given headers[] = {{"<ch>side to=fn.look<say>{\"i\": 1<call>", "F(look)A({\"i\": 1})E", false}};
     CHECK(small_objects, "<bot>", g);
     CHECK(small_tokens, "<bot>", named);
@@ -128,8 +135,14 @@ static void braces_that_are_too_many(void **state)
     static const small_given named[] = {
         {"<|calls|><|call|>look<|args|>{}}<|done|><|call|>look<|args|>{\"i\": 1}}}<|done|><|end|>",
          "F(look)A({})EF(look)A({\"i\": 1})E", false}};
+    static const small_given headers[] = {
+        {"<ch>side to=fn.look<say>{\"i\": 1}}\n<call>", "F(look)A({\"i\": 1})E", false},
+        {"<ch>side to=fn.look<say>{}} or<call>", "F(look)A({})EC(} or)", false},
+        {"<ch>outer<say>yes<end>}", "C(yes<end>})", false},
+    };
     CHECK(small_objects, "<bot>", g);
     CHECK(small_tokens, "<bot>", named);
+    CHECK(small_headers, "<go>user<say>x<end><go>bot", headers);
 }
 
 static void commas_that_are_too_many(void **state)
