@@ -187,6 +187,9 @@ qn_status qn_sx_value(qn_sx *s, const qn_schema_item *items, size_t n, qn_gx *ou
     QN_TRY(qn_sx_grow(s, (void **)&s->rules, s->n_rules, &s->cap_rules, sizeof(*s->rules)));
     char name[32];
     snprintf(name, sizeof(name), "value %u", s->n_rules);
+    if (s->n_rules == 0) {
+        snprintf(name, sizeof(name), "the whole schema");
+    }
     s->rules[s->n_rules] =
         (qn_schema_rule){kept, n, hash, qn_gx_rule_new(s->b, qn_str_of(n == 0 ? "any value" : name))};
     s->table[at] = s->n_rules + 1;

@@ -97,7 +97,7 @@ static qn_status member_holds(qn_sx *s, const qn_json *schema, qn_str key, const
     }
     for (size_t i = 0; patterns != NULL && i < qn_json_count(patterns) && *holds; i++) {
         bool fits;
-        QN_TRY(qn_sx_pattern_holds(s, schema, "patternProperties", qn_json_key_at(patterns, i), key, &fits));
+        QN_TRY(qn_sx_pattern_holds(s, qn_json_at(patterns, i), "", qn_json_key_at(patterns, i), key, &fits));
         if (fits) {
             is_known = true;
             QN_TRY(qn_sx_holds(s, qn_json_at(patterns, i), value, depth, holds));
@@ -294,7 +294,27 @@ static qn_status keyword_holds(qn_sx *s, const qn_json *schema, qn_schema_keywor
     }
 }
 
-qn_status qn_sx_holds(qn_sx *s, const qn_json *schema, const qn_json *value, unsigned depth, bool *holds)
+/* Keywords that ask the same value for other schemas, which a clause has as literals of their own. */
+static bool is_combination(qn_schema_keyword k)
+{
+    switch (k) {
+    case QN_SK_ALL_OF:
+    case QN_SK_ANY_OF:
+    case QN_SK_ONE_OF:
+    case QN_SK_NOT:
+    case QN_SK_IF:
+    case QN_SK_REF:
+    case QN_SK_DEPENDENCIES:
+    case QN_SK_DEPENDENT_REQUIRED:
+    case QN_SK_DEPENDENT_SCHEMAS:
+        return true;
+    default:
+        return false;
+    }
+}
+
+static qn_status schema_holds(qn_sx *s, const qn_json *schema, const qn_json *value, unsigned depth, bool is_literal,
+                              bool *holds)
 {
     QN_TRY(qn_sx_step(s, 2));
     if (depth >= MAX_DEPTH) {
@@ -314,7 +334,7 @@ qn_status qn_sx_holds(qn_sx *s, const qn_json *schema, const qn_json *value, uns
     }
     for (size_t i = 0; i < qn_json_count(schema) && *holds; i++) {
         qn_schema_keyword k = qn_sx_keyword(qn_json_key_at(schema, i));
-        if (!is_only_ref || k == QN_SK_REF) {
+        if ((!is_only_ref || k == QN_SK_REF) && !(is_literal && is_combination(k))) {
             QN_TRY(keyword_holds(s, schema, k, qn_json_at(schema, i), value, depth + 1, holds));
         }
     }
@@ -327,13 +347,18 @@ qn_status qn_sx_holds(qn_sx *s, const qn_json *schema, const qn_json *value, uns
     return *holds && has_rest ? items_hold(s, schema, value, depth + 1, holds) : QN_OK;
 }
 
+qn_status qn_sx_holds(qn_sx *s, const qn_json *schema, const qn_json *value, unsigned depth, bool *holds)
+{
+    return schema_holds(s, schema, value, depth, false, holds);
+}
+
 qn_status qn_sx_clause_holds(qn_sx *s, const qn_schema_clause *c, const qn_json *value, bool *holds)
 {
     *holds = true;
     for (size_t i = 0; i < c->n_literals && *holds; i++) {
         const qn_schema_literal *l = &c->literals[i];
         if (!l->is_negated) {
-            QN_TRY(qn_sx_holds(s, l->schema, value, 0, holds));
+            QN_TRY(schema_holds(s, l->schema, value, 0, true, holds));
         } else if (l->keyword == QN_SK_REQUIRED) {
             *holds = find_key(value, l->name) == NULL;
         } else if (l->keyword == QN_SK_PROPERTIES) {

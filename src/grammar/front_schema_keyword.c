@@ -3,6 +3,8 @@
  * SPDX-License-Identifier: MIT */
 #include "grammar/front_schema_int.h"
 
+#define MAX_COUNT 1000000000 /* more than any answer has of anything */
+
 static const struct {
     const char *name;
     qn_schema_keyword keyword;
@@ -141,9 +143,14 @@ qn_status qn_sx_count(qn_sx *s, const qn_json *schema, const char *keyword, uint
     if (v == NULL) {
         return QN_OK;
     }
-    if (!qn_json_as_i64(v, &count) || count < 0) {
-        return qn_sx_fail(s, QN_EFORMAT, schema, keyword, "not a count");
+    if (!qn_json_as_i64(v, &count)) {
+        qn_decimal d; /* of more digits perhaps, such as 1e30 */
+        bool is_read = qn_json_kind_of(v) == QN_JSON_NUMBER && qn_decimal_read(s, qn_json_as_str(v), &d);
+        count = is_read && !d.is_negative && d.n != 0 && qn_decimal_is_integer(&d) ? MAX_COUNT : -1;
     }
-    *n = count > 1000000000 ? 1000000000 : (uint32_t)count;
+    if (count < 0) {
+        return qn_sx_fail(s, QN_EFORMAT, schema, keyword, "must be a whole number, zero or more");
+    }
+    *n = count > MAX_COUNT ? MAX_COUNT : (uint32_t)count;
     return QN_OK;
 }

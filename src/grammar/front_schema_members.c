@@ -7,7 +7,7 @@
 
 #include <stdio.h>
 
-#define MAX_COUNTED 4096 /* members times count, for minProperties and maxProperties */
+#define MAX_COUNTED 16384 /* members times count, for minProperties and maxProperties */
 
 static qn_gx behind_comma(qn_schema_object *o, qn_gx x)
 {
@@ -100,8 +100,9 @@ qn_status qn_schema_counted_members(qn_schema_object *o, uint32_t n_required, qn
     qn_gx_builder *b = s->b;
     uint32_t top = o->max < o->n_members ? o->max : o->n_members;
     if ((uint64_t)(top + 1) * o->n_members > MAX_COUNTED) {
-        return qn_fail(s->err, QN_EFULL, "schema: minProperties or maxProperties over %u properties is too large",
-                       o->n_members);
+        bool is_min = o->min_schema != NULL && o->min > 1;
+        return qn_sx_fail(s, QN_EFULL, is_min ? o->min_schema : o->max_schema, is_min ? "minProperties" : "maxProperties",
+                          "too large over so many properties (the product of both may be 16384)");
     }
     qn_gx *tails = qn_sx_alloc(s, (size_t)(top + 2) * sizeof(*tails));
     if (tails == NULL) {

@@ -1,6 +1,10 @@
 /* Members of an object whose names are not declared: by the patterns that they fit, and what propertyNames allows.
  * SPDX-License-Identifier: MIT */
 #include "grammar/front_schema_object.h"
+#include "grammar/grammar.h"
+
+#define FEW_PATTERNS 3 /* whose combinations are not looked at one by one */
+#define MAX_KINDS 64   /* of names, by the patterns that they fit */
 
 /* Names that propertyNames allow; *has false: any name. */
 static qn_status allowed_names(qn_schema_object *o, qn_gx *out, bool *has)
@@ -74,17 +78,85 @@ static qn_status undeclared_names(qn_schema_object *o, qn_gx *out)
     return QN_OK;
 }
 
+static qn_status pattern_of(qn_schema_object *o, qn_gx_builder *b, uint32_t i, qn_gx *out)
+{
+    qn_error err;
+    qn_status status = qn_front_pattern(b, o->patterns[i].text, true, true, out, &err);
+    return status == QN_OK ? QN_OK
+                           : qn_sx_fail(o->s, status, o->patterns[i].schema, "", err.what);
+}
+
+/* Whether there are names that fit all patterns of a combination. */
+static qn_status is_possible(qn_schema_object *o, unsigned bits, bool *is)
+{
+    qn_gx_builder b;
+    qn_grammar *g = NULL;
+    qn_error err;
+    qn_status status = QN_OK;
+    qn_gx all = 0;
+    bool has_all = false;
+    qn_gx_init(&b, o->s->b->budget);
+    for (uint32_t i = 0; i < o->n_patterns && status == QN_OK; i++) {
+        qn_gx one;
+        if ((bits >> i & 1) != 0 && (status = pattern_of(o, &b, i, &one)) == QN_OK) {
+            all = has_all ? qn_gx_and(&b, all, one) : one;
+            has_all = true;
+        }
+    }
+    if (status == QN_OK) {
+        b.root = qn_gx_rule_new(&b, QN_STR("names"));
+        qn_gx_rule_define(&b, b.root, all);
+        status = qn_grammar_open(&b, b.budget, &g, &err);
+        *is = status == QN_OK;
+        if (status != QN_OK && status != QN_EFORMAT) {
+            status = qn_sx_fail(o->s, status, o->patterns[0].schema, "", err.what);
+        } else {
+            status = QN_OK;
+        }
+        qn_grammar_close(g);
+    }
+    qn_gx_free(&b);
+    return status;
+}
+
+/* The combinations of patterns that a name can fit, as bits; none of them first. */
+static qn_status kinds_of_names(qn_schema_object *o, unsigned *kinds, uint32_t *n_kinds)
+{
+    *n_kinds = 1;
+    kinds[0] = 0;
+    for (uint32_t i = 0; i < o->n_patterns; i++) {
+        for (uint32_t k = 0, n = *n_kinds; k < n; k++) {
+            unsigned bits = kinds[k] | 1u << i;
+            bool is = true;
+            QN_TRY(qn_sx_step(o->s, 100));
+            if (o->n_patterns > FEW_PATTERNS) {
+                QN_TRY(is_possible(o, bits, &is));
+            }
+            if (is && *n_kinds == MAX_KINDS) {
+                return qn_sx_fail(o->s, QN_EUNSUPPORTED, o->patterns[0].schema, "",
+                                  "a name could fit too many combinations of this and other patterns");
+            }
+            if (is) {
+                kinds[(*n_kinds)++] = bits;
+            }
+        }
+    }
+    return QN_OK;
+}
+
 qn_status qn_schema_free_members(qn_schema_object *o)
 {
     qn_sx *s = o->s;
     qn_gx_builder *b = s->b;
-    qn_gx names = 0, patterns[QN_SCHEMA_MAX_PATTERNS], ways[1 << QN_SCHEMA_MAX_PATTERNS];
-    uint32_t n_ways = 0;
+    qn_gx names = 0, patterns[QN_SCHEMA_MAX_PATTERNS], ways[MAX_KINDS];
+    unsigned kinds[MAX_KINDS];
+    uint32_t n_ways = 0, n_kinds;
     bool has_names = false;
-    for (unsigned bits = 0; bits < 1u << o->n_patterns; bits++) {
+    QN_TRY(kinds_of_names(o, kinds, &n_kinds));
+    for (uint32_t k = 0; k < n_kinds; k++) {
         bool fits;
         qn_gx value;
-        QN_TRY(qn_schema_member_items(o, NULL, bits, &fits));
+        QN_TRY(qn_schema_member_items(o, NULL, kinds[k], &fits));
         if (!fits) {
             continue;
         }
@@ -92,17 +164,13 @@ qn_status qn_schema_free_members(qn_schema_object *o)
         if (!has_names) {
             QN_TRY(undeclared_names(o, &names));
             for (uint32_t i = 0; i < o->n_patterns; i++) {
-                qn_error err;
-                qn_status status = qn_front_pattern(b, o->patterns[i].text, true, true, &patterns[i], &err);
-                if (status != QN_OK) {
-                    return qn_sx_fail(s, status, o->patterns[i].schema, "patternProperties", err.what);
-                }
+                QN_TRY(pattern_of(o, b, i, &patterns[i]));
             }
             has_names = true;
         }
         qn_gx key = names;
         for (uint32_t i = 0; i < o->n_patterns; i++) {
-            key = qn_gx_and(b, key, (bits >> i & 1) != 0 ? patterns[i] : qn_gx_not(b, patterns[i]));
+            key = qn_gx_and(b, key, (kinds[k] >> i & 1) != 0 ? patterns[i] : qn_gx_not(b, patterns[i]));
         }
         ways[n_ways++] = qn_schema_key_value(o, key, value);
     }

@@ -49,6 +49,7 @@ static qn_status add_counts(qn_schema_object *o, const qn_json *schema)
     QN_TRY(qn_sx_count(o->s, schema, "maxProperties", &n, &found));
     if (found && n < NO_COUNT && n < o->max) {
         o->max = n;
+        o->max_schema = schema;
     }
     return QN_OK;
 }
@@ -67,10 +68,10 @@ static qn_status add_patterns(qn_schema_object *o, const qn_json *schema)
         }
         if (o->n_patterns == QN_SCHEMA_MAX_PATTERNS) {
             return qn_sx_fail(o->s, QN_EUNSUPPORTED, schema, "patternProperties",
-                              "more than 4 patterns for one object are not enforced");
+                              "more than 16 patterns for one object are not enforced");
         }
         o->patterns[o->n_patterns].text = text;
-        o->patterns[o->n_patterns++].schema = schema;
+        o->patterns[o->n_patterns++].schema = qn_json_at(patterns, i);
     }
     return QN_OK;
 }
@@ -93,6 +94,7 @@ static qn_status add_fails(qn_schema_object *o, const qn_schema_literal *l)
         QN_TRY(qn_sx_count(o->s, l->schema, "minProperties", &n, &found));
         o->min = n == 0 && o->min == 0 ? 1 : o->min;
         o->max = n == 0 ? 0 : n - 1 < o->max ? n - 1 : o->max;
+        o->max_schema = l->schema;
         return QN_OK;
     case QN_SK_MAX_PROPERTIES:
         QN_TRY(qn_sx_count(o->s, l->schema, "maxProperties", &n, &found));
@@ -168,7 +170,7 @@ static qn_status patterns_of(qn_schema_object *o, qn_str name, unsigned *bits)
     *bits = 0;
     for (uint32_t i = 0; i < o->n_patterns; i++) {
         bool fits;
-        QN_TRY(qn_sx_pattern_holds(o->s, o->patterns[i].schema, "patternProperties", o->patterns[i].text, name, &fits));
+        QN_TRY(qn_sx_pattern_holds(o->s, o->patterns[i].schema, "", o->patterns[i].text, name, &fits));
         *bits |= (unsigned)fits << i;
     }
     return QN_OK;

@@ -6,8 +6,8 @@
 
 #include "grammar/front_schema_int.h"
 
-/* Patterns of patternProperties of one object; each combination of them is a kind of name. */
-#define QN_SCHEMA_MAX_PATTERNS 4
+/* Patterns of patternProperties of one object; each combination of them that a name can fit is a kind of name. */
+#define QN_SCHEMA_MAX_PATTERNS 16
 
 typedef struct qn_schema_member {
     qn_str name;
@@ -22,11 +22,11 @@ typedef struct qn_schema_object {
     uint32_t n_members, cap_members;
     struct {
         qn_str text;
-        const qn_json *schema; /* that has it */
+        const qn_json *schema; /* of what fits it */
     } patterns[QN_SCHEMA_MAX_PATTERNS];
     uint32_t n_patterns;
     uint32_t min, max;
-    const qn_json *min_schema; /* that says so */
+    const qn_json *min_schema, *max_schema; /* that say so */
     bool has_free;
     qn_gx free; /* a member whose name is not declared */
     qn_schema_item *items;

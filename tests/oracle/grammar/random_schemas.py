@@ -6,6 +6,7 @@ SPDX-License-Identifier: MIT
 import decimal
 import itertools
 import json
+import random
 
 NAMES = ["a", "b", "ab", "x1", "é", ""]
 WORDS = ["", "a", "b", "ab", "abc", "aab", "x1", "é", "😀", "a\n", '"', "A", "10", "2024-02-29", "1.2.3.4", "null"]
@@ -13,6 +14,7 @@ PATTERNS = ["a", "^a", "b$", "^a*$", "^[a-c]{1,2}$", "^(a|bc)+$", "\\d", "^\\w?$
 FORMATS = ["date", "ipv4", "uuid", "time", "date-time", "uri", "ipv6"]
 NUMBERS = "0 1 2 3 5 7 10 12 -1 -3 -10 0.5 1.5 -0.5 2.25 -2.5 0.1 100 99 1.0 10.5 1000 -12 25".split()
 TYPES = ["null", "boolean", "string", "integer", "number", "array", "object"]
+REFS = ["#/$defs/p", "#/$defs/q/anyOf/0", "#/$defs/a~1b", "#r", "#"]
 
 
 class Number(float):
@@ -88,7 +90,7 @@ KEYWORDS = {
     "allOf": lambda r, d: some(r, d),
     "anyOf": lambda r, d: some(r, d),
     "oneOf": lambda r, d: some(r, d),
-    "$ref": lambda r, d: r.choice(["#/$defs/p", "#/$defs/q/anyOf/0", "#/$defs/a~1b", "#r", "#"]),
+    "$ref": lambda r, d: r.choice(REFS),
     "not": lambda r, d: schema(r, d - 1),
     "if": lambda r, d: schema(r, d - 1),
     "then": lambda r, d: schema(r, d - 1),
@@ -129,7 +131,38 @@ def schema(rng, depth=2, unlisted=False):
     return made
 
 
+def consists_of_itself(root, node, above=()):
+    """Whether a schema holds for a value only if it holds for that value, which the judge would ask for ever."""
+    if not isinstance(node, dict):
+        return False
+    if any(node is a for a in above):
+        return True
+    below = [s for k in ("allOf", "anyOf", "oneOf") for s in node.get(k, [])]
+    below += [node[k] for k in ("not", "if", "then", "else") if k in node]
+    below += list(node.get("dependentSchemas", {}).values())
+    if "$ref" in node:
+        defs = root.get("$defs", {})
+        below.append({"#": root, "#r": defs["r"], REFS[0]: defs["p"], REFS[1]: defs["q"]["anyOf"][0]}.get(
+            node["$ref"], defs["a/b"]))
+    return any(consists_of_itself(root, s, (*above, node)) for s in below)
+
+
+def parts(node):
+    """All schemas and other nodes of a document."""
+    yield node
+    for sub in node.values() if isinstance(node, dict) else node if isinstance(node, list) else []:
+        yield from parts(sub)
+
+
 def document(rng, unlisted=False):
+    """A schema with its $defs, none of which consists of itself."""
+    while True:
+        made = drawn(rng, unlisted)
+        if not any(consists_of_itself(made, p) for p in parts(made)):
+            return made
+
+
+def drawn(rng, unlisted):
     made = schema(rng, rng.choice([1, 1, 2, 2, 3]), unlisted)
     if "#" in json.dumps(made):
         made["$defs"] = {
@@ -222,18 +255,17 @@ def instances(rng, made_schema, made, n):
     return out
 
 
-def orders(x, most=200):
-    """The value with its members in every order, up to a number of them."""
+def shuffled(rng, x):
+    if isinstance(x, list):
+        return [shuffled(rng, v) for v in x]
+    if isinstance(x, dict):
+        return {k: shuffled(rng, x[k]) for k in rng.sample(list(x), len(x))}
+    return x
 
-    def each(x):
-        if isinstance(x, list):
-            for items in itertools.product(*[list(itertools.islice(each(v), 30)) for v in x]):
-                yield list(items)
-        elif isinstance(x, dict):
-            for keys in itertools.permutations(x):
-                for items in itertools.product(*[list(itertools.islice(each(x[k]), 30)) for k in keys]):
-                    yield dict(zip(keys, items))
-        else:
-            yield x
 
-    return itertools.islice(each(x), most)
+def orders(x, most=400):
+    """The value with its members in other orders: its own first, then all at random."""
+    rng = random.Random(1)
+    if isinstance(x, dict):
+        yield from ({k: x[k] for k in keys} for keys in itertools.islice(itertools.permutations(x), most))
+    yield from (shuffled(rng, x) for _ in range(most))

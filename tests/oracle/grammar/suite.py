@@ -151,7 +151,7 @@ def in_order(root, schemas, value):
     names = [n for p in parts if isinstance(p.get("properties"), dict) for n in p["properties"]]
     for p in parts:
         names += p["required"] if isinstance(p.get("required"), list) else []
-        for d in ("dependencies", "dependentRequired"):
+        for d in ("dependencies", "dependentRequired", "dependentSchemas"):
             for n, more in p[d].items() if isinstance(p.get(d), dict) else []:
                 names += [n] + (more if isinstance(more, list) else [])
     listed = [
