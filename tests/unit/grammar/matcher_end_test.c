@@ -1,130 +1,7 @@
 /* The way to the end: in random grammars and at chosen places it is accepted, each byte makes it shorter by one, and a
  * search of all texts, shorter ones first, finds the same.
  * SPDX-License-Identifier: MIT */
-#include "grammar_rig.h"
-
-#define qn_trie grammar_trie /* the tokenizer, which the rig knows from inside, has types of these names */
-#define qn_trie_node grammar_trie_node
-#include "grammar/matcher_int.h"
-
-#define MAX_SEARCHED 20000 /* configurations; a search that needs more says nothing */
-
-typedef struct step {
-    uint32_t config, symbol, before, n; /* before: number of the step; n: bytes so far */
-} step;
-
-typedef struct found {
-    bool is_known;
-    uint64_t n;
-    char text[JUDGE_MAX_TEXT * 64];
-} found;
-
-static bool is_new(bool **seen, uint32_t *n_seen, uint32_t config)
-{
-    if (config >= *n_seen) {
-        uint32_t n = config * 2 + 64;
-        *seen = realloc(*seen, n);
-        assert_non_null(*seen);
-        memset(*seen + *n_seen, 0, n - *n_seen);
-        *n_seen = n;
-    }
-    bool was = (*seen)[config];
-    (*seen)[config] = true;
-    return !was;
-}
-
-static void spell(const step *steps, uint32_t i, found *f)
-{
-    f->is_known = true;
-    f->n = steps[i].n;
-    assert_true(f->n < sizeof(f->text));
-    for (uint64_t k = f->n; k-- > 0; i = steps[i].before) {
-        f->text[k] = (char)(steps[i].symbol < 256 ? steps[i].symbol : '\0');
-    }
-}
-
-/* All texts from here, in the order of their length and then of their symbols, until one may end. */
-static void search(qn_matcher *m, found *f)
-{
-    qn_matcher_begin(m);
-    qn_engine *e = m->engine;
-    step *steps = malloc((MAX_SEARCHED + 512) * sizeof(*steps));
-    bool *seen = NULL;
-    uint32_t n = 1, n_seen = 0;
-    assert_non_null(steps);
-    steps[0] = (step){qn_matcher_now(m), 0, 0, 0};
-    is_new(&seen, &n_seen, steps[0].config);
-    f->is_known = false;
-    for (uint32_t i = 0; i < n && n < MAX_SEARCHED; i++) {
-        if (qn_config_at(e, steps[i].config)->may_end) {
-            spell(steps, i, f);
-            break;
-        }
-        uint64_t first[4];
-        qn_config_first(e, steps[i].config, first);
-        for (uint32_t s = 0; s < 256 + e->rx.n_specials; s++) {
-            if (s < 256 && (first[s / 64] >> (s % 64) & 1) == 0) {
-                continue;
-            }
-            e->work = e->rx.work = 0;
-            uint32_t to = qn_config_step(e, steps[i].config, s);
-            if (e->status != QN_OK) {
-                n = MAX_SEARCHED;
-                break;
-            }
-            if (to != QN_DEAD && is_new(&seen, &n_seen, to)) {
-                steps[n++] = (step){to, s, i, steps[i].n + 1};
-            }
-        }
-    }
-    free(steps);
-    free(seen);
-}
-
-/* Takes the way to the end, and comes back. */
-static void follow(qn_matcher *m, const qn_buf *way)
-{
-    uint64_t left = qn_matcher_shortest_end(m);
-    qn_matcher *copy;
-    qn_error err = {0};
-    size_t n_taken;
-    assert_int_equal(way->len, left);
-    assert_int_equal(qn_matcher_copy(m, &copy, &err), QN_OK);
-    for (size_t i = 0; i < way->len; i++) {
-        assert_false(qn_matcher_may_end(copy));
-        assert_int_equal(qn_matcher_accept_bytes(copy, way->data + i, 1, &n_taken), QN_OK);
-        assert_int_equal(qn_matcher_shortest_end(copy), left - i - 1);
-    }
-    assert_true(qn_matcher_may_end(copy));
-    qn_matcher_close(copy);
-}
-
-/* 1: the search had the same; 0: it came to no end. */
-static int check(qn_matcher *m)
-{
-    static found f;
-    qn_buf way;
-    qn_buf_init(&way, NULL, "test", 1u << 20);
-    qn_buf_add_char(&way, '>');
-    qn_status s = qn_matcher_shortest_text(m, &way);
-    assert_true(s == QN_OK || s == QN_EUNSUPPORTED || s == QN_EFULL || s == QN_ERANGE);
-    assert_true((s == QN_OK || s == QN_EUNSUPPORTED) || way.len == 1);
-    assert_int_equal(way.data[0], '>');
-    memmove(way.data, way.data + 1, way.len--);
-    if (s == QN_OK) {
-        follow(m, &way);
-    }
-    search(m, &f);
-    if (f.is_known) {
-        assert_int_equal(qn_matcher_shortest_end(m), f.n);
-        assert_true(way.len <= f.n && (s != QN_OK || way.len == f.n));
-        if (way.len != 0) {
-            assert_memory_equal(way.data, f.text, way.len);
-        }
-    }
-    qn_buf_free(&way);
-    return f.is_known;
-}
+#include "end_rig.h"
 
 /* ---- random grammars ---- */
 
@@ -150,6 +27,11 @@ static qn_gx random_expr(qn_gx_builder *b, qn_random *r, uint32_t n_rules, int d
     static const uint32_t bounds[][2] = {{0, 1}, {0, QN_GX_NO_MAX}, {1, QN_GX_NO_MAX}, {2, 5}, {3, 12}, {10, QN_GX_NO_MAX},
                                          {0, 70}, {2, 1000000}, {80, 90}, {9, 9}};
     uint64_t k = qn_random_below(r, 10), pick = qn_random_below(r, depth <= 0 ? 2 : n_rules == 0 ? 9 : 11);
+    qn_gx x = 0, y = 0; /* made in this order by any compiler */
+    if (pick >= 2 && pick <= 8) {
+        x = random_expr(b, r, pick >= 7 ? 0 : n_rules, depth - 1);
+        y = pick == 5 || pick == 6 ? x : pick == 7 ? random_char(b, r) : random_expr(b, r, pick == 8 ? 0 : n_rules, depth - 1);
+    }
     switch (pick) {
     case 0:
         return rig_lit(b, k < 3 ? "a" : k < 5 ? "ab" : k < 7 ? "\xC3\xA9" : k < 9 ? "cc" : "");
@@ -157,18 +39,17 @@ static qn_gx random_expr(qn_gx_builder *b, qn_random *r, uint32_t n_rules, int d
         return random_char(b, r);
     case 2:
     case 3:
-        return RIG_CAT(b, random_expr(b, r, n_rules, depth - 1), random_expr(b, r, n_rules, depth - 1));
+        return RIG_CAT(b, x, y);
     case 4:
-        return RIG_ALT(b, random_expr(b, r, n_rules, depth - 1), random_expr(b, r, n_rules, depth - 1));
+        return RIG_ALT(b, x, y);
     case 5:
     case 6:
         k = n_rules == 0 && k >= 6 ? 3 : k;
-        return qn_gx_repeat(b, random_expr(b, r, n_rules, depth - 1), bounds[k][0], bounds[k][1]);
+        return qn_gx_repeat(b, x, bounds[k][0], bounds[k][1]);
     case 7: /* a pattern beside a length */
-        return qn_gx_and(b, random_expr(b, r, 0, depth - 1), qn_gx_repeat(b, random_char(b, r), bounds[k][0], bounds[k][1]));
+        return qn_gx_and(b, x, qn_gx_repeat(b, y, bounds[k][0], bounds[k][1]));
     case 8:
-        return k < 5 ? qn_gx_not(b, random_expr(b, r, 0, depth - 1))
-                     : qn_gx_and(b, random_expr(b, r, 0, depth - 1), random_expr(b, r, 0, depth - 1));
+        return k < 5 ? qn_gx_not(b, x) : qn_gx_and(b, x, y);
     case 9:
         return k == 0 ? qn_gx_special(b, QN_STR("<tool>")) : qn_gx_repeat(b, random_char(b, r), (uint32_t)k, 20);
     default:
@@ -176,30 +57,94 @@ static qn_gx random_expr(qn_gx_builder *b, qn_random *r, uint32_t n_rules, int d
     }
 }
 
-static void walk(qn_matcher *m, qn_random *r, int *n_known, int *n_checked)
+typedef struct place { /* of a walk: what led there, as far as the judge takes it */
+    qn_matcher *m;
+    judge *j; /* NULL: none */
+    char text[JUDGE_MAX_TEXT + 1];
+    uint32_t n;
+    bool is_kept;
+} place;
+
+/* The judge, who knows nothing of automata, matches the text with the way, and none with less than `left` bytes. */
+static void ask_judge(place *p, qn_random *r)
 {
-    for (int i = 0; i < 5; i++) {
-        *n_known += check(m);
-        ++*n_checked;
-        for (uint64_t n = 1 + qn_random_below(r, 12); n != 0; n--) {
-            uint64_t first[4];
-            uint8_t bytes[256];
-            uint32_t n_bytes = 0;
-            size_t n_taken;
-            qn_matcher_begin(m);
-            qn_config_first(m->engine, qn_matcher_now(m), first);
-            for (uint32_t c = 0; c < 256; c++) {
-                if ((first[c / 64] >> (c % 64) & 1) != 0) {
-                    bytes[n_bytes++] = (uint8_t)c;
-                }
+    static const char *const chars[] = {"a", "b", "c", "\\", "u", "0", "\xC3\xA9", "\xC3\xAA", "\xE4\xB8\xAD", ""};
+    uint64_t left = qn_matcher_shortest_end(p->m);
+    qn_buf way;
+    qn_buf_init(&way, NULL, "test", JUDGE_MAX_TEXT);
+    if (!p->is_kept || p->n + left > JUDGE_MAX_TEXT || qn_matcher_shortest_text(p->m, &way) != QN_OK) {
+        qn_buf_free(&way);
+        return;
+    }
+    char text[JUDGE_MAX_TEXT + 8];
+    memcpy(text, p->text, p->n);
+    memcpy(text + p->n, way.len == 0 ? "" : way.data, way.len);
+    judge_text(p->j, text, p->n + (uint32_t)way.len);
+    assert_true(judge_matches(p->j));
+    bool is_whole = way.len == 0 || (way.data[0] & 0xc0) != 0x80;
+    for (int i = 0; i < 40 && is_whole && left != 0; i++) {
+        uint32_t n = p->n;
+        for (uint64_t k = 1 + qn_random_below(r, 3); k != 0; k--) {
+            const char *c = chars[qn_random_below(r, 10)];
+            if (n - p->n + strlen(c) < left) {
+                memcpy(text + n, c, strlen(c));
+                n += (uint32_t)strlen(c);
             }
-            if (n_bytes == 0) {
-                return;
-            }
-            char byte = (char)bytes[qn_random_below(r, n_bytes)];
-            (void)qn_matcher_accept_bytes(m, &byte, 1, &n_taken); /* a guard may forbid it after all */
+        }
+        judge_text(p->j, text, n);
+        assert_false(judge_matches(p->j));
+    }
+    qn_buf_free(&way);
+}
+
+/* One of the bytes that may come, if there are any; a guard may forbid it after all. */
+static bool take_any(place *p, qn_random *r)
+{
+    uint64_t first[4];
+    uint8_t bytes[256];
+    uint32_t n_bytes = 0;
+    size_t n_taken;
+    qn_matcher_begin(p->m);
+    qn_config_first(p->m->engine, qn_matcher_now(p->m), first);
+    for (uint32_t c = 0; c < 256; c++) {
+        if ((first[c / 64] >> (c % 64) & 1) != 0) {
+            bytes[n_bytes++] = (uint8_t)c;
         }
     }
+    if (n_bytes == 0) {
+        return false;
+    }
+    char byte = (char)bytes[qn_random_below(r, n_bytes)];
+    if (qn_matcher_accept_bytes(p->m, &byte, 1, &n_taken) == QN_OK) {
+        p->is_kept &= p->n < JUDGE_MAX_TEXT;
+        p->text[p->n] = byte;
+        p->n += p->is_kept;
+    }
+    return true;
+}
+
+static void walk(qn_matcher *m, judge *j, qn_random *r, int *n_known, int *n_checked)
+{
+    place p = {.m = m, .j = j, .is_kept = j != NULL};
+    bool goes_on = true;
+    for (int i = 0; i < 5 && goes_on; i++) {
+        *n_known += end_check(m);
+        ++*n_checked;
+        ask_judge(&p, r);
+        for (uint64_t n = 1 + qn_random_below(r, 12); n != 0 && goes_on; n--) {
+            goes_on = take_any(&p, r);
+        }
+    }
+}
+
+static bool has_special(const qn_gx_builder *b)
+{
+    for (uint32_t i = 0; i < b->n_nodes; i++) {
+        if (b->nodes[i].kind == QN_GX_SPECIAL) {
+            return true;
+        }
+    }
+    return false;
 }
 
 static void random_grammars(void **state)
@@ -225,7 +170,10 @@ static void random_grammars(void **state)
         if (qn_grammar_open(&b, NULL, &grammar, &err) == QN_OK) {
             qn_matcher *m = NULL;
             if (qn_matcher_open(grammar, g.vocab, NULL, &m, &err) == QN_OK) {
-                walk(m, &r, &n_known, &n_checked);
+                judge j;
+                judge_open(&j, &b);
+                walk(m, has_special(&b) ? NULL : &j, &r, &n_known, &n_checked);
+                judge_close(&j);
                 qn_matcher_close(m);
             }
             qn_grammar_close(grammar);
@@ -368,6 +316,19 @@ static void ways_too_long(void **state)
     end(&f);
 }
 
+/* A grammar that needs no frames: there is nothing to copy, and nothing to add. */
+static void nothing_to_say(void **state)
+{
+    (void)state;
+    fixture f;
+    begin(&f);
+    start(&f, rig_lit(&f.b, ""));
+    assert_int_equal(end_check(f.m), 1);
+    assert_int_equal(qn_matcher_shortest_end(f.m), 0);
+    assert_way(&f, QN_OK, "");
+    end(&f);
+}
+
 /* Of a and é, of which the shorter one is not always the better: patterns beside lengths of all sizes. */
 static void patterns_beside_lengths(void **state)
 {
@@ -397,7 +358,7 @@ static void patterns_beside_lengths(void **state)
             qn_random_seed(&r, (uint64_t)(pattern * N_LENGTHS + i));
             int n_known = 0, n_checked = 0;
             if (lengths[i][0] < 700) {
-                walk(f.m, &r, &n_known, &n_checked);
+                walk(f.m, NULL, &r, &n_known, &n_checked);
                 assert_int_equal(n_known, n_checked);
             }
             qn_buf way;
@@ -419,6 +380,7 @@ int main(void)
         cmocka_unit_test(a_text_is_closed),
         cmocka_unit_test(special_tokens_on_the_way),
         cmocka_unit_test(ways_too_long),
+        cmocka_unit_test(nothing_to_say),
         cmocka_unit_test(patterns_beside_lengths),
         cmocka_unit_test(random_grammars),
     };
