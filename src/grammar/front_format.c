@@ -4,8 +4,8 @@
  *   date, date-time   exact from year 1 to 9999 (months, leap years); year 0000, which few calendars have, is left out
  *   time              a leap second (:60) only where it is 23:59 UTC and the offset is a whole or half hour; at most 15
  *                     digits of a second's fraction, 3 of a leap second's
- *   hostname, email   labels of an internationalised name (xn--) are left out, they would have to be decoded; names are
- *                     of 3 labels of up to 63 characters or 8 of up to 30, which keeps them below 253
+ *   hostname, email   labels of an internationalised name (xn--) are left out, they would have to be decoded; an address
+ *                     has 254 characters at most, its name before the @ with them
  * uri, uri-reference, uuid, ipv4, ipv6, duration and json-pointer are exact (RFC 3986, 9562, 2673, 4291, 3339,
  * 6901). SPDX-License-Identifier: MIT */
 #include "grammar/front_int.h"
@@ -32,14 +32,12 @@
 #define LD "[A-Za-z0-9]"
 #define LDH "[A-Za-z0-9-]"
 #define LABEL_REST(n) "(?:" LDH "{0," n "}" LD ")?"
-#define LABEL(n61, n60, n59, n58)                                                                               \
-    "(?:[A-WYZa-wyz0-9]" LABEL_REST(n61) "|[xX](?:|[A-MO-Za-mo-z0-9]" LABEL_REST(n60) "|-" LDH "{0," n60 "}" LD \
-                                                                                      "|[nN](?:|" LD            \
-                                                                                      LABEL_REST(n59) "|-" LD   \
-                                                                                      LABEL_REST(n58) ")))"
-#define LONG_LABEL LABEL("61", "60", "59", "58")
-#define SHORT_LABEL LABEL("28", "27", "26", "25")
-#define HOSTNAME "(?:(?:" LONG_LABEL "\\.){0,2}" LONG_LABEL "|(?:" SHORT_LABEL "\\.){0,7}" SHORT_LABEL ")"
+#define LABEL                                                                        \
+    "(?:[A-WYZa-wyz0-9]" LABEL_REST("61") "|[xX](?:|[A-MO-Za-mo-z0-9]" LABEL_REST("60") "|-" LDH "{0,60}" LD \
+                         "|[nN](?:|" LD LABEL_REST("59") "|-" LD LABEL_REST("58") ")))"
+#define HOSTNAME "(?:" LABEL "\\.)*" LABEL
+#define MAX_HOSTNAME 253
+#define MAX_EMAIL 254
 
 #define ATEXT "[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+"
 #define EMAIL                                                                                                       \
@@ -77,20 +75,21 @@ static const struct {
     const char *name, *pattern;
     bool has_time; /* leap seconds come beside the pattern, behind `before` */
     const char *before;
+    uint32_t max_chars; /* beside the pattern, so that they are counted; 0: any number */
 } formats[QN_FRONT_N_FORMATS] = {
-    {"date", DATE, false, ""},
-    {"time", TIME, true, ""},
-    {"date-time", DATE "[Tt]" TIME, true, DATE "[Tt]"},
-    {"email", EMAIL, false, ""},
-    {"uuid", UUID, false, ""},
-    {"ipv4", IPV4, false, ""},
-    {"ipv6", IPV6, false, ""},
-    {"uri", URI, false, ""},
-    {"hostname", HOSTNAME, false, ""},
-    {"uri-reference", URI_REFERENCE, false, ""},
-    {"json-pointer", POINTER, false, ""},
-    {"duration", DURATION, false, ""},
-    {"password", "[^]*", false, ""}, /* says how to show it */
+    {"date", DATE, false, "", 0},
+    {"time", TIME, true, "", 0},
+    {"date-time", DATE "[Tt]" TIME, true, DATE "[Tt]", 0},
+    {"email", EMAIL, false, "", MAX_EMAIL},
+    {"uuid", UUID, false, "", 0},
+    {"ipv4", IPV4, false, "", 0},
+    {"ipv6", IPV6, false, "", 0},
+    {"uri", URI, false, "", 0},
+    {"hostname", HOSTNAME, false, "", MAX_HOSTNAME},
+    {"uri-reference", URI_REFERENCE, false, "", 0},
+    {"json-pointer", POINTER, false, "", 0},
+    {"duration", DURATION, false, "", 0},
+    {"password", "[^]*", false, "", 0}, /* says how to show it */
 };
 
 int qn_front_format_index(qn_str name)
@@ -118,7 +117,8 @@ static void leap_seconds(qn_buf *out)
     qn_buf_add_str(out, ")");
 }
 
-qn_status qn_front_format(qn_gx_builder *b, qn_str name, bool as_json, qn_gx *out, qn_error *err)
+/* The pattern alone, without the limit of the whole text's length. */
+static qn_status make_form(qn_gx_builder *b, qn_str name, bool as_json, qn_gx *out, qn_error *err)
 {
     int i = qn_front_format_index(name);
     if (i < 0) {
@@ -140,4 +140,14 @@ qn_status qn_front_format(qn_gx_builder *b, qn_str name, bool as_json, qn_gx *ou
     }
     qn_buf_free(&pattern);
     return status;
+}
+
+qn_status qn_front_format(qn_gx_builder *b, qn_str name, bool as_json, qn_gx *out, qn_error *err)
+{
+    QN_TRY(make_form(b, name, as_json, out, err));
+    uint32_t max = formats[qn_front_format_index(name)].max_chars;
+    if (max != 0) {
+        *out = qn_gx_and(b, *out, qn_gx_repeat(b, qn_front_any(b, as_json), 0, max));
+    }
+    return qn_front_status(b, err);
 }
