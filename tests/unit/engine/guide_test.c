@@ -1,111 +1,8 @@
 /* Guides: whatever the logits say, the text is what the format allows, and it ends in time.
  * SPDX-License-Identifier: MIT */
-#include "support.h"
+#include "guide_rig.h"
 
 #include "base/regex.h"
-
-typedef struct place {
-    qn_runtime *rt;
-    qn_model *m;
-    uint32_t n_vocab;
-} place;
-
-static place open_place(void)
-{
-    qn_tiny_spec spec = qn_tiny_spec_of("llama");
-    place p = {.rt = open_runtime("ref", 1)};
-    p.m = open_tiny(p.rt, &spec);
-    p.n_vocab = spec.n_vocab;
-    return p;
-}
-
-static void close_place(place *p)
-{
-    qn_model_close(p->m);
-    qn_runtime_close(p->rt);
-}
-
-static qn_guide *open_guide(const place *p, qn_format_kind kind, const char *source)
-{
-    qn_format *f = NULL;
-    qn_guide *g = NULL;
-    qn_error err = {0};
-    expect_ok(qn_format_open(p->rt, kind, source, strlen(source), NULL, &f, &err), &err);
-    expect_ok(qn_guide_open(p->m, f, &g, &err), &err);
-    qn_format_close(f); /* the guide outlives it */
-    return g;
-}
-
-static qn_sampler *open_sampler(const place *p, float temperature, uint64_t seed)
-{
-    qn_sampler_options o = {
-        .temperature = temperature, .top_p = 1, .typical_p = 1, .repeat_penalty = 1.1f, .penalty_last_n = 16, .seed = seed};
-    qn_sampler *s = NULL;
-    qn_error err = {0};
-    expect_ok(qn_sampler_open(p->m, &o, &s, &err), &err);
-    return s;
-}
-
-static void fill_logits(qn_random *r, float *logits, uint32_t n)
-{
-    for (uint32_t i = 0; i < n; i++) {
-        logits[i] = 3 * qn_random_normal(r);
-    }
-}
-
-typedef struct answer {
-    char text[4096];
-    size_t n_bytes;
-    uint32_t n_tokens, n_jumped;
-    bool is_whole;
-} answer;
-
-static void add_token(const place *p, answer *a, int32_t id)
-{
-    qn_buf b;
-    qn_buf_init(&b, NULL, "test", sizeof(a->text));
-    assert_int_equal(qn_tokenizer_decode_token(p->m->tokenizer, id, 0, false, &b, NULL), QN_OK);
-    assert_true(a->n_bytes + b.len < sizeof(a->text));
-    if (b.len != 0) {
-        memcpy(a->text + a->n_bytes, b.data, b.len);
-    }
-    a->n_bytes += b.len;
-    a->text[a->n_bytes] = '\0';
-    a->n_tokens++;
-    qn_buf_free(&b);
-}
-
-/* Goes on with the text to its end, or until n_left tokens are made (0: 2000). Logits are random. */
-static answer generate(const place *p, qn_guide *g, qn_sampler *s, uint64_t seed, uint64_t n_left, bool jumps)
-{
-    answer a = {0};
-    qn_random r;
-    qn_error err = {0};
-    float *logits = malloc(p->n_vocab * sizeof(*logits));
-    assert_non_null(logits);
-    qn_random_seed(&r, seed);
-    uint64_t most = n_left == 0 ? 2000 : n_left;
-    while (a.n_tokens < most && !a.is_whole) {
-        int32_t ids[8], id;
-        size_t n_ids = 0;
-        if (jumps) {
-            expect_ok(qn_guide_jump(g, s, n_left == 0 ? 0 : most - a.n_tokens, ids, 8, &n_ids, &err), &err);
-        }
-        for (size_t i = 0; i < n_ids; i++) {
-            add_token(p, &a, ids[i]);
-            a.n_jumped++;
-        }
-        if (n_ids != 0) {
-            continue;
-        }
-        fill_logits(&r, logits, p->n_vocab);
-        expect_ok(qn_guide_pick(g, s, logits, n_left == 0 ? 0 : most - a.n_tokens, &id, NULL, &err), &err);
-        add_token(p, &a, id);
-        a.is_whole = qn_token_is_end(p->m, id);
-    }
-    free(logits);
-    return a;
-}
 
 static bool matches(const char *pattern, const answer *a)
 {
@@ -161,76 +58,175 @@ static void test_texts_fit(void **state)
     close_place(&p);
 }
 
-static void test_errors(void **state)
+/* A limit that cannot be kept is no reason to fail: the text goes on as it would. */
+static void test_too_few_tokens(void **state)
 {
     (void)state;
     place p = open_place();
-    qn_format *f = NULL;
-    qn_guide *g = NULL, *copy = NULL;
+    for (uint64_t n_left = 1; n_left < 4; n_left++) {
+        qn_guide *g = open_guide(&p, QN_FORMAT_REGEX, "abcd[0-9]*");
+        qn_sampler *s = open_sampler(&p, 1, n_left);
+        answer a = generate(&p, g, s, n_left, n_left, n_left == 2);
+        assert_false(a.is_whole);
+        assert_int_equal(strncmp("abcd", a.text, a.n_bytes), 0);
+        qn_sampler_close(s);
+        qn_guide_close(g);
+    }
+    close_place(&p);
+}
+
+/* The end token alone is left: it comes wherever the text is whole, and nothing that would need more. */
+static void test_the_last_token(void **state)
+{
+    (void)state;
+    place p = open_place();
+    for (uint64_t seed = 0; seed < 20; seed++) {
+        qn_guide *g = open_guide(&p, QN_FORMAT_REGEX, "[a-z ]*");
+        qn_sampler *s = open_sampler(&p, 2, seed);
+        answer a = generate(&p, g, s, seed, 1, false);
+        assert_true(a.is_whole && a.n_bytes == 0);
+        qn_sampler_close(s);
+        qn_guide_close(g);
+    }
+    close_place(&p);
+}
+
+/* Bias that bans the only way to the end is kept; the limit then cannot be. */
+static void test_banned_end(void **state)
+{
+    (void)state;
+    place p = open_place();
+    qn_logit_bias bias = {.bias = -100};
+    for (bias.id = 0; bias.id < (int32_t)p.n_vocab && qn_tokenizer_piece(p.m->tokenizer, bias.id).data[0] != 'x'; bias.id++) {
+    }
+    qn_sampler_options o = {.temperature = 1, .top_p = 1, .typical_p = 1, .repeat_penalty = 1, .bias = &bias, .n_bias = 1};
+    qn_sampler *s = NULL;
     qn_error err = {0};
-    int32_t id = -7, ids[4];
-    size_t n_ids;
-    float *logits = calloc(p.n_vocab, sizeof(*logits));
-    assert_non_null(logits);
-    expect_ok(qn_format_open(p.rt, QN_FORMAT_CHOICE, "[\"a\"]", 5, NULL, &f, &err), &err);
-    assert_int_equal(qn_guide_open(NULL, f, &g, &err), QN_EINVAL);
-    assert_int_equal(qn_guide_open(p.m, NULL, &g, &err), QN_EINVAL);
-    assert_int_equal(qn_guide_open(p.m, f, NULL, &err), QN_EINVAL);
-    expect_ok(qn_guide_open(p.m, f, &g, &err), &err);
-    qn_sampler *s = open_sampler(&p, 0, 1);
-    assert_int_equal(qn_guide_copy(NULL, &copy, &err), QN_EINVAL);
-    assert_int_equal(qn_guide_copy(g, NULL, &err), QN_EINVAL);
-    assert_int_equal(qn_guide_pick(NULL, s, logits, 0, &id, NULL, &err), QN_EINVAL);
-    assert_int_equal(qn_guide_pick(g, NULL, logits, 0, &id, NULL, &err), QN_EINVAL);
-    assert_int_equal(qn_guide_pick(g, s, NULL, 0, &id, NULL, &err), QN_EINVAL);
-    assert_int_equal(qn_guide_pick(g, s, logits, 0, NULL, NULL, &err), QN_EINVAL);
-    assert_int_equal(qn_guide_jump(NULL, s, 0, ids, 4, &n_ids, &err), QN_EINVAL);
-    assert_int_equal(qn_guide_jump(g, s, 0, NULL, 4, &n_ids, &err), QN_EINVAL);
-    assert_int_equal(qn_guide_jump(g, s, 0, ids, 4, NULL, &err), QN_EINVAL);
-    assert_int_equal(id, -7);
-
-    for (uint32_t i = 0; i < p.n_vocab; i++) {
-        logits[i] = -INFINITY;
-    }
-    assert_int_equal(qn_guide_pick(g, s, logits, 0, &id, NULL, &err), QN_EINVAL);
-    assert_non_null(strstr(err.what, "may come next are banned or have no finite logit"));
-    for (uint32_t i = 0; i < p.n_vocab; i++) {
-        logits[i] = 0;
-    }
-    expect_ok(qn_guide_pick(g, s, logits, 0, &id, NULL, &err), &err); /* the guide is where it was */
-    assert_true(qn_guide_may_end(g) && qn_guide_must_end(g));
-    expect_ok(qn_guide_pick(g, s, logits, 0, &id, NULL, &err), &err);
-    assert_true(qn_token_is_end(p.m, id));
-    assert_int_equal(qn_guide_pick(g, s, logits, 0, &id, NULL, &err), QN_EINVAL);
-    assert_non_null(strstr(err.what, "has ended"));
-    n_ids = 9;
-    expect_ok(qn_guide_jump(g, s, 0, ids, 4, &n_ids, &err), &err);
-    assert_int_equal(n_ids, 0);
+    int32_t ids[2];
+    size_t n;
+    /* As a byte and as a letter: where one is banned the other is taken. */
+    expect_ok(qn_tokenize(p.m, "x", 1, 0, ids, 2, &n, &err), &err);
+    assert_int_equal(ids[n - 1], bias.id);
+    expect_ok(qn_sampler_open(p.m, &o, &s, &err), &err);
+    qn_guide *g = open_guide(&p, QN_FORMAT_REGEX, "[ab]+x");
+    answer a = generate(&p, g, s, 1, 12, false);
+    assert_int_equal(strspn(a.text, "ab"), a.is_whole ? a.n_bytes - 1 : a.n_bytes);
+    assert_true(a.n_tokens == 12 || a.is_whole);
     qn_guide_close(g);
-    qn_guide_close(NULL);
-    qn_format_close(f);
-
-    /* A special token that the model lacks; a sampler of another vocabulary. */
-    static const char grammar[] = "root ::= <|call|> \"a\"";
-    if (qn_format_open(p.rt, QN_FORMAT_GRAMMAR, grammar, strlen(grammar), NULL, &f, &err) == QN_OK) {
-        assert_int_equal(qn_guide_open(p.m, f, &g, &err), QN_ENOTFOUND);
-        assert_int_equal(err.code, QN_ENOTFOUND);
-        assert_non_null(strstr(err.what, "<|call|>"));
-        qn_format_close(f);
-    }
-    qn_tiny_spec spec = qn_tiny_spec_of("llama");
-    spec.n_vocab += 16;
-    qn_model *larger = open_tiny(p.rt, &spec);
-    qn_sampler *odd = NULL;
-    expect_ok(qn_sampler_open(larger, NULL, &odd, &err), &err);
-    g = open_guide(&p, QN_FORMAT_CHOICE, "[\"a\"]");
-    assert_int_equal(qn_guide_pick(g, odd, logits, 0, &id, NULL, &err), QN_EINVAL);
-    assert_non_null(strstr(err.what, "sampler"));
-    qn_guide_close(g);
-    qn_sampler_close(odd);
-    qn_model_close(larger);
     qn_sampler_close(s);
-    free(logits);
+    close_place(&p);
+}
+
+static void test_copies_go_their_own_way(void **state)
+{
+    (void)state;
+    place p = open_place();
+    qn_error err = {0};
+    for (size_t i = 0; i < N_FORMATS; i++) {
+        qn_guide *g = open_guide(&p, formats[i].kind, formats[i].source), *copy = NULL;
+        qn_sampler *s = open_sampler(&p, 1, 3), *t = open_sampler(&p, 1, 3);
+        answer begun = generate(&p, g, s, i, 2, false);
+        assert_int_equal(qn_guide_copy(g, &copy, &err), QN_OK);
+        if (begun.is_whole) {
+            assert_true(qn_guide_must_end(copy));
+        } else {
+            answer a = generate(&p, g, s, 5, 60, true);
+            qn_guide_close(g);
+            g = NULL;
+            qn_sampler_close(t); /* with the state of s as it was */
+            t = open_sampler(&p, 1, 3);
+            generate(&p, copy, t, 7, 60, true);
+            assert_true(qn_guide_must_end(copy) && a.n_tokens > 0);
+        }
+        qn_guide_close(g);
+        qn_guide_close(copy);
+        qn_sampler_close(s);
+        qn_sampler_close(t);
+    }
+    close_place(&p);
+}
+
+/* With a session, as a program does it: temperature, log-probabilities, a limit. */
+static void test_with_a_model(void **state)
+{
+    (void)state;
+    place p = open_place();
+    qn_session *session = open_session(p.m, &(qn_session_options){.n_ctx = 128});
+    qn_seq *q = open_seq(session);
+    qn_error err = {0};
+    qn_sampler *s = open_sampler(&p, 1.5f, 9);
+    qn_guide *g = open_guide(&p, formats[3].kind, formats[3].source);
+    answer a = {0};
+    int32_t next[16] = {1};
+    size_t n = 1;
+    while (!a.is_whole && a.n_tokens < 60) {
+        const float *logits;
+        float logprob = 1;
+        expect_ok(qn_seq_eval(q, next, n, &logits, &err), &err);
+        expect_ok(qn_guide_pick(g, s, logits, 60 - a.n_tokens, &next[0], &logprob, &err), &err);
+        assert_true(logprob <= 0);
+        add_token(&p, &a, next[0]);
+        a.is_whole = qn_token_is_end(p.m, next[0]);
+        expect_ok(qn_guide_jump(g, s, 60 - a.n_tokens, next + 1, 15, &n, &err), &err);
+        for (size_t i = 1; i <= n; i++) {
+            add_token(&p, &a, next[i]);
+        }
+        n++;
+    }
+    check(&a, 3, 9, 60);
+    qn_guide_close(g);
+    qn_sampler_close(s);
+    qn_session_close(session);
+    close_place(&p);
+}
+
+/* ---- threads ---- */
+
+typedef struct worker {
+    const place *p;
+    qn_format *f;
+    uint64_t seed;
+    bool is_good;
+} worker;
+
+static void *generate_some(void *ctx)
+{
+    worker *w = ctx;
+    w->is_good = true;
+    for (uint64_t i = 0; i < 6 && w->is_good; i++) {
+        qn_guide *g = NULL;
+        w->is_good = qn_guide_open(w->p->m, w->f, &g, NULL) == QN_OK;
+        if (w->is_good) {
+            qn_sampler *s = open_sampler(w->p, 1, w->seed + i);
+            answer a = generate(w->p, g, s, w->seed + i, 60, i % 2 == 0);
+            w->is_good = a.is_whole;
+            qn_sampler_close(s);
+        }
+        qn_guide_close(g);
+    }
+    return NULL;
+}
+
+/* The vocabulary is prepared by one of them, the format shared by all. */
+static void test_threads(void **state)
+{
+    (void)state;
+    enum { N_THREADS = 4 };
+    place p = open_place();
+    qn_format *f = NULL;
+    qn_error err = {0};
+    expect_ok(qn_format_open(p.rt, formats[3].kind, formats[3].source, strlen(formats[3].source), NULL, &f, &err), &err);
+    qn_os_thread threads[N_THREADS];
+    worker workers[N_THREADS];
+    for (uint64_t i = 0; i < N_THREADS; i++) {
+        workers[i] = (worker){.p = &p, .f = f, .seed = i * 100};
+        assert_true(qn_os_thread_start(&threads[i], generate_some, &workers[i]));
+    }
+    for (int i = 0; i < N_THREADS; i++) {
+        qn_os_thread_join(threads[i]);
+        assert_true(workers[i].is_good);
+    }
+    qn_format_close(f);
     close_place(&p);
 }
 
@@ -238,7 +234,12 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_texts_fit),
-        cmocka_unit_test(test_errors),
+        cmocka_unit_test(test_too_few_tokens),
+        cmocka_unit_test(test_the_last_token),
+        cmocka_unit_test(test_banned_end),
+        cmocka_unit_test(test_copies_go_their_own_way),
+        cmocka_unit_test(test_with_a_model),
+        cmocka_unit_test(test_threads),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
