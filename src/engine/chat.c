@@ -1,9 +1,12 @@
 /* Chat templates: finding one in the file, and conversations to prompts. SPDX-License-Identifier: MIT */
 #include "engine/chat_int.h"
 
+#include <stdatomic.h>
 #include <stdio.h>
 
 #define TEMPLATE_KEY "tokenizer.chat_template"
+
+static atomic_uint_least64_t last_serial;
 
 void qn_chat_options_init(qn_chat_options *o)
 {
@@ -88,6 +91,7 @@ static qn_status load(qn_chat *c, const qn_model *m, const qn_chat_options *o, q
     const qn_conversation_options co = {.bos = c->bos, .eos = c->eos};
     QN_TRY(qn_conversation_probe(c->jinja, &co, c->budget, &c->text_arguments, err));
     QN_TRY(qn_dialect_open(c->jinja, c->bos, c->eos, c->budget, &c->dialect, err));
+    QN_TRY(qn_chat_find_specials(c, m, err));
     QN_TRY(qn_dialect_describe(c->dialect, &c->description));
     return c->description.status == QN_OK ? QN_OK
                                           : qn_fail(err, c->description.status, "no memory for the chat's description");
@@ -104,7 +108,10 @@ qn_status qn_chat_open(qn_runtime *rt, const qn_model *m, const qn_chat_options 
     if (c == NULL) {
         return qn_blame_ceiling(rt->budget, qn_fail(err, QN_ENOMEM, "no memory for the chat"), err);
     }
+    c->rt = rt;
     c->budget = rt->budget;
+    c->serial = atomic_fetch_add(&last_serial, 1) + 1;
+    qn_buf_init(&c->specials, c->budget, QN_CHAT_OWNER, 1 << 20);
     qn_buf_init(&c->tokens, c->budget, QN_CHAT_OWNER, 1 << 16);
     qn_buf_init(&c->description, c->budget, QN_CHAT_OWNER, QN_CHAT_MAX_DESCRIPTION);
     qn_status status = load(c, m, o, err);
@@ -125,6 +132,8 @@ void qn_chat_close(qn_chat *c)
     qn_jinja_close(c->jinja);
     qn_buf_free(&c->tokens);
     qn_buf_free(&c->description);
+    qn_buf_free(&c->specials);
+    qn_free(c->special);
     qn_free(c);
 }
 

@@ -72,13 +72,13 @@ static bool next_message(qn_calls *c, qn_gx *out)
     const qn_dialect_view *d = c->d;
     qn_gx open = qn_calls_mark(c, &d->header->open);
     for (size_t i = 0; i < d->n_ends; i++) {
-        if ((d->ends_go_on >> i & 1) != 0) {
+        if ((d->ends_go_on >> i & 1) != 0 && !qn_calls_is_end(c, d->ends[i].core)) {
             *out = qn_gx_cat(c->b, (qn_gx[]){qn_calls_mark(c, &d->ends[i]), open}, 2);
             return true;
         }
     }
     *out = open;
-    return d->ends_go_on == 0;
+    return d->ends_go_on == 0 && !qn_calls_is_end(c, d->header->open.core);
 }
 
 /* A header whose text is known, with the blank that may stand before it. */

@@ -19,6 +19,12 @@ typedef enum qn_calls_choice {
     QN_CALLS_NONE,     /* content */
 } qn_calls_choice;
 
+/* A special token of the vocabulary: in marks it is that token, not text. */
+typedef struct qn_calls_special {
+    qn_str text;
+    bool ends; /* a generation: nothing can follow it */
+} qn_calls_special;
+
 typedef struct qn_front_calls_options {
     const qn_dialect_view *dialect;
     qn_answer_start start;
@@ -27,7 +33,7 @@ typedef struct qn_front_calls_options {
     qn_str name;   /* the only function that may be called; empty: any */
     bool one_call; /* at most one */
     bool strict;   /* as in qn_schema_options, for every tool; one may ask for it by its own "strict" */
-    const qn_str *specials; /* what the vocabulary has as special tokens: in marks they are these tokens, not text */
+    const qn_calls_special *specials;
     size_t n_specials;
 } qn_front_calls_options;
 

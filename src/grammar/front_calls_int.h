@@ -46,6 +46,8 @@ qn_status qn_calls_arguments(qn_calls *c);
 qn_gx qn_calls_text(qn_calls *c, qn_str text);      /* as it is, with special tokens */
 qn_gx qn_calls_mark(qn_calls *c, const qn_mark *m); /* without whitespace at its edges; empty for no mark */
 qn_gx qn_calls_maybe(qn_calls *c, qn_str text);     /* this text or none */
+/* Whether a token in it ends a generation. */
+bool qn_calls_is_end(const qn_calls *c, qn_str text);
 static inline qn_gx qn_calls_cat(qn_calls *c, const qn_gx *parts, uint32_t n)
 {
     return qn_gx_cat(c->b, parts, n);

@@ -13,7 +13,7 @@ static size_t special_at(const qn_calls *c, qn_str s, size_t at)
 {
     size_t best = 0;
     for (size_t i = 0; i < c->o->n_specials; i++) {
-        qn_str x = c->o->specials[i];
+        qn_str x = c->o->specials[i].text;
         if (x.len > best && x.len <= s.len - at && memcmp(s.data + at, x.data, x.len) == 0) {
             best = x.len;
         }
@@ -56,6 +56,17 @@ qn_gx qn_calls_text(qn_calls *c, qn_str text)
         from = i;
     }
     return n == 0 ? c->none : qn_gx_cat(b, parts, n);
+}
+
+bool qn_calls_is_end(const qn_calls *c, qn_str text)
+{
+    for (size_t i = 0; i < c->o->n_specials; i++) {
+        qn_str x = c->o->specials[i].text;
+        if (c->o->specials[i].ends && x.len <= text.len && memmem(text.data, text.len, x.data, x.len) != NULL) {
+            return true;
+        }
+    }
+    return false;
 }
 
 qn_gx qn_calls_mark(qn_calls *c, const qn_mark *m)

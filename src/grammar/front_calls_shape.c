@@ -14,6 +14,13 @@ qn_status qn_calls_check_shape(qn_calls *c)
         return qn_fail(c->err, QN_EUNSUPPORTED, "calls of the chat template are written as %s, which is not enforced",
                        names[s->shape]);
     }
+    const qn_mark *marks[] = {&s->section_open, &s->call_open, &s->id_end, &s->name_end, &s->call_close};
+    for (size_t i = 0; i < sizeof(marks) / sizeof(marks[0]); i++) {
+        if (qn_calls_is_end(c, marks[i]->core)) {
+            return qn_fail(c->err, QN_EUNSUPPORTED, "a mark of calls, %.*s, has a token that ends an answer",
+                           QN_STR_ARG(marks[i]->core));
+        }
+    }
     return QN_OK;
 }
 
@@ -159,7 +166,7 @@ qn_gx qn_calls_all(qn_calls *c, bool at_start)
     uint32_t rule = qn_gx_rule_new(b, QN_STR("call"));
     qn_gx_rule_define(b, rule, qn_calls_of(c, UINT32_MAX));
     qn_gx call = qn_gx_rule_ref(b, rule);
-    qn_gx parts[8];
+    qn_gx parts[9];
     uint32_t n = 0;
     if (at_start) {
         parts[n++] = qn_calls_maybe(c, has_section ? s->section_open.before : s->call_open.before);
@@ -174,6 +181,10 @@ qn_gx qn_calls_all(qn_calls *c, bool at_start)
         parts[n++] = qn_calls_maybe(c, s->section_close.before);
         parts[n++] = qn_calls_mark(c, &s->section_close);
     }
-    parts[n++] = qn_calls_maybe(c, s->section_close.core.len > 0 ? s->section_close.after : s->call_close.after);
+    qn_str after = s->section_close.core.len > 0 ? s->section_close.after : s->call_close.after;
+    for (size_t i = 0; i < c->d->n_ends && after.len == 0; i++) {
+        after = c->d->ends[i].before;
+    }
+    parts[n++] = qn_calls_maybe(c, after);
     return qn_gx_cat(b, parts, n);
 }

@@ -294,7 +294,8 @@ static void format_line(const qn_dialect *d, const vocabulary *v, const qn_json 
 {
     qn_dialect_view view;
     qn_error err = {0};
-    qn_str choice = string(line, "choice"), specials[64];
+    qn_str choice = string(line, "choice");
+    qn_calls_special specials[64];
     const qn_json *list = qn_json_find(line, "specials");
     qn_gx_builder b;
     qn_grammar *g = NULL;
@@ -310,7 +311,7 @@ static void format_line(const qn_dialect *d, const vocabulary *v, const qn_json 
                                                                         : QN_CALLS_AUTO,
                                 .specials = specials};
     for (size_t i = 0; list != NULL && i < qn_json_count(list) && i < 64; i++) {
-        specials[o.n_specials++] = qn_json_as_str(qn_json_at(list, i));
+        specials[o.n_specials++] = (qn_calls_special){.text = qn_json_as_str(qn_json_at(list, i))};
     }
     must(qn_dialect_find_start(d, string(line, "prompt"), NULL, &o.start, &err), &err);
     qn_gx_init(&b, NULL);
