@@ -33,6 +33,7 @@ int qn_verb_inspect(const qn_options *o);
 int qn_verb_tokenize(const qn_options *o);
 int qn_verb_bench(const qn_options *o);
 int qn_verb_eval(const qn_options *o);
+int qn_verb_grammar(const qn_options *o);
 
 /* Help for a verb, or for the program (NULL), to standard output. False: it cannot be written. */
 bool qn_help(const qn_verb *verb, bool json);

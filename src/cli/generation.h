@@ -4,6 +4,7 @@
 #define QN_CLI_GENERATION_H
 
 #include "cli/input.h"
+#include "cli/mark_wait.h"
 #include "cli/report.h"
 #include "cli/sampling.h"
 
@@ -32,15 +33,24 @@ typedef struct qn_generation {
     const qn_sampling *sampling;
     uint32_t n_ctx;
 
-    int64_t n_predict;     /* tokens at most; -1: no limit but the context */
-    unsigned stream_flags; /* of qn_stream_open() */
+    qn_guide *guide_start;   /* at the beginning of a format; NULL: any text will do */
+    const char *guide_after; /* the format begins behind the first such mark of the text; NULL: with the text */
+    int64_t n_predict;       /* tokens at most; -1: no limit but the context */
+    unsigned stream_flags;   /* of qn_stream_open() */
     qn_show_fn *show;
     void *ctx;
 
     qn_tokens made; /* by the last call */
     qn_ending ending;
+    bool is_whole;      /* there was a format, and the text is what it wants */
     qn_timings timings; /* of the last call; load_ns is the caller's */
     uint64_t begin_ns;  /* when the prompt's first token went in */
+
+    /* Of the call that runs. */
+    qn_stream *stream;
+    qn_guide *guide;   /* where the text is in the format */
+    qn_mark_wait wait; /* for guide_after */
+    uint32_t i_made;   /* the sequence's length where made.ids[0] belongs */
 } qn_generation;
 
 /* How many tokens the context has to hold for a prompt of n_prompt tokens when `asked` are asked for (0: as many as are
@@ -53,9 +63,19 @@ qn_status qn_generation_context(const char *verb, int64_t asked, size_t n_prompt
 qn_status qn_generation_open(qn_generation *g, qn_model *m, qn_sampling *sampling, uint32_t n_ctx, qn_error *err);
 void qn_generation_close(qn_generation *g);
 
+/* From now on every text has this format; NULL: any text will do. QN_ENOTFOUND: the model lacks a token it names. */
+qn_status qn_generation_set_format(qn_generation *g, qn_format *f, qn_error *err);
+
 /* Appends prompt[0, n), n >= 1, to the sequence and makes text after it. Ctrl-C and the deadline (cli/interrupt.h)
- * end it like any other ending does. The sequence holds the prompt and all made tokens but perhaps the last. */
+ * end it like any other ending does. The sequence holds the prompt and all made tokens but perhaps the last ones. */
 qn_status qn_generate(qn_generation *g, const int32_t *prompt, size_t n, qn_error *err);
+
+/* False: a format was asked for, and the text is not all of what it wants. Says so on standard error, unless it was a
+ * person who stopped it. */
+bool qn_generation_check_whole(const qn_generation *g, const char *verb);
+
+/* Writes the member "whole": null where no format was asked for. */
+void qn_generation_json_whole(const qn_generation *g, qn_json_writer *w);
 
 /* Says on standard error that the text ended because the context is full. */
 void qn_generation_tell_full(const qn_generation *g, const char *verb, const qn_model_info *info);

@@ -144,25 +144,28 @@ qn_status qn_input_tokenize_prompt(const qn_model *m, const qn_prompt *p, qn_tok
     return status;
 }
 
+qn_status qn_open_runtime(uint32_t n_threads, qn_opened *out, qn_error *err)
+{
+    qn_runtime_options o;
+    qn_runtime_options_init(&o);
+    o.n_threads = n_threads;
+    return qn_runtime_open(&o, &out->runtime, err);
+}
+
 qn_status qn_open_model(const qn_options *o, uint32_t n_threads, bool vocab_only, qn_opened *out, qn_error *err)
 {
-    *out = (qn_opened){0};
-    qn_buf path;
-    QN_TRY(qn_input_model_path(o, &path, err));
-    qn_runtime_options runtime_options;
-    qn_runtime_options_init(&runtime_options);
-    runtime_options.n_threads = n_threads;
+    qn_buf path = {0};
     qn_model_options model_options;
     qn_model_options_init(&model_options);
     model_options.vocab_only = vocab_only;
-    qn_status status = qn_runtime_open(&runtime_options, &out->runtime, err);
+    qn_status status = qn_input_model_path(o, &path, err);
+    if (status == QN_OK && out->runtime == NULL) {
+        status = qn_open_runtime(n_threads, out, err);
+    }
     if (status == QN_OK) {
         status = qn_model_open(out->runtime, path.data, &model_options, &out->model, err);
     }
     qn_buf_free(&path);
-    if (status != QN_OK) {
-        qn_close_model(out);
-    }
     return status;
 }
 

@@ -10,6 +10,7 @@
 /* What the library reads at most of these; a file that is longer, or has no end, is not read further. */
 #define QN_INPUT_MAX_CONVERSATION ((size_t)64 << 20)
 #define QN_INPUT_MAX_TEMPLATE ((size_t)1 << 20)
+#define QN_INPUT_MAX_FORMAT ((size_t)1 << 20)
 
 /* Appends the text of --prompt, of --file, or of the argument that is no option: exactly one of them.
  * QN_EINVAL: none or several, which is wrong usage; QN_EIO; QN_EFULL. */
@@ -43,6 +44,9 @@ typedef struct qn_opened {
     qn_model *model;
 } qn_opened;
 
+/* The runtime alone, for what needs no model. */
+qn_status qn_open_runtime(uint32_t n_threads, qn_opened *out, qn_error *err);
+/* Opens the runtime too, unless it is open. After a failure qn_close_model() is still due. */
 qn_status qn_open_model(const qn_options *o, uint32_t n_threads, bool vocab_only, qn_opened *out, qn_error *err);
 void qn_close_model(qn_opened *opened);
 

@@ -14,6 +14,7 @@ const qn_verb qn_verb_table[] = {
      "  quern run \"Once upon a time\"\n"
      "  quern run -m model.gguf -f prompt.txt -n 200 --temp 0 --no-display-prompt\n"
      "  quern run --chat --system \"Answer in one word.\" \"What is the capital of France?\"\n"
+     "  quern run --chat --json-schema @person.json \"Invent a person.\"\n"
      "  echo -n \"The capital of France is\" | quern run -f - --stop . --json\n",
      NULL, qn_verb_run},
     {"chat", QN_VERB_CHAT, "", 0, "Talks with the model; /help lists what can be typed beside messages.",
@@ -36,6 +37,13 @@ const qn_verb qn_verb_table[] = {
      "  quern template --template chat.jinja --input - < conversation.json\n"
      "  echo '{\"messages\": [{\"role\": \"user\", \"content\": \"Hi\"}]}' | quern template --input -\n",
      NULL, qn_verb_template},
+    {"grammar", QN_VERB_GRAMMAR, "check [FILE]", 2,
+     "Says whether a grammar, schema or regular expression is supported, and how large its automaton is.",
+     "  quern grammar check schema.json\n"
+     "  quern grammar check --json-schema '{\"type\": \"array\", \"items\": {\"type\": \"integer\"}}' --json\n"
+     "  quern grammar check --regex '[0-9]{4}-[0-9]{2}'\n"
+     "  quern grammar check list.gbnf\n",
+     "check", qn_verb_grammar},
     {"bench", QN_VERB_BENCH, "", 0, "Measures how fast the model reads and makes tokens on this machine.",
      "  quern bench -m model.gguf\n"
      "  quern bench -m model.gguf -p 512,2048 -n 0 -t 1,2,4 -r 3 --json\n"
@@ -170,7 +178,7 @@ static int dispatch(int argc, char **argv)
     if (argc < 2) {
         qn_error err;
         qn_fail(&err, QN_EINVAL,
-                "say what to do: run, chat, inspect, tokenize, template, bench, eval, version or help");
+                "say what to do: run, chat, inspect, tokenize, template, grammar, bench, eval, version or help");
         return qn_report_usage(NULL, &err);
     }
     const char *name = argv[1];

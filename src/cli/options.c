@@ -375,6 +375,11 @@ const char *const *qn_options_texts(const qn_options *o, qn_option_id id, size_t
     return v->texts;
 }
 
+unsigned qn_options_verb(const qn_options *o)
+{
+    return o->verb;
+}
+
 const char *const *qn_options_rest(const qn_options *o, size_t *n)
 {
     *n = o->n_rest;

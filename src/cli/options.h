@@ -14,6 +14,7 @@ enum {
     QN_VERB_EVAL = 16,
     QN_VERB_CHAT = 32,
     QN_VERB_TEMPLATE = 64,
+    QN_VERB_GRAMMAR = 128,
 };
 
 typedef enum qn_option_kind {
@@ -31,7 +32,8 @@ typedef enum qn_option_kind {
 #define QN_TALKING (QN_VERB_RUN | QN_VERB_CHAT)
 #define QN_GENERATING (QN_TALKING | QN_VERB_BENCH | QN_VERB_EVAL)
 #define QN_TEMPLATING (QN_TALKING | QN_VERB_TEMPLATE)
-#define QN_ALL_VERBS (QN_GENERATING | QN_VERB_TOKENIZE | QN_VERB_INSPECT | QN_VERB_TEMPLATE)
+#define QN_FORMATTING (QN_TALKING | QN_VERB_GRAMMAR)
+#define QN_ALL_VERBS (QN_GENERATING | QN_VERB_TOKENIZE | QN_VERB_INSPECT | QN_VERB_TEMPLATE | QN_VERB_GRAMMAR)
 
 /* X(id, name, short flag or 0, kind, metavar, default, min, max, verbs, key in a settings file, environment, help)
  * A name may stand in several rows, as long as no verb takes two of them. Environment NULL: flags only. */
@@ -94,6 +96,18 @@ typedef enum qn_option_kind {
       "add B to the logit of token ID; -100 bans it, 100 forces it; may be given many times")                        \
     X(IGNORE_EOS, "ignore-eos", 0, FLAG, NULL, NULL, 0, 0, QN_TALKING, "run.ignore_eos", "QUERN_IGNORE_EOS",         \
       "never let the model end by itself")                                                                           \
+    X(GRAMMAR, "grammar", 0, TEXT, "TEXT", NULL, 0, 0, QN_FORMATTING, "format.grammar", NULL,                        \
+      "a text that this GBNF grammar makes; for this and the next three, @FILE reads it from FILE")                  \
+    X(JSON_SCHEMA, "json-schema", 0, TEXT, "TEXT", NULL, 0, 0, QN_FORMATTING, "format.json_schema", NULL,            \
+      "JSON that this schema allows (draft 2020-12 or 7)")                                                           \
+    X(REGEX, "regex", 0, TEXT, "TEXT", NULL, 0, 0, QN_FORMATTING, "format.regex", NULL,                              \
+      "a text that matches this regular expression from end to end; @@ stands for an @ at its beginning")            \
+    X(CHOICE, "choice", 0, TEXTS, "TEXT", NULL, 0, 0, QN_FORMATTING, NULL, NULL,                                     \
+      "this text or that of another --choice; @FILE reads a JSON list of them")                                      \
+    X(JSON_WHITESPACE, "json-whitespace", 0, INT, "N", "0", 0, 64, QN_FORMATTING, "format.json_whitespace",          \
+      "QUERN_JSON_WHITESPACE", "blanks between two tokens of JSON at most, where there is a schema")                 \
+    X(STRICT_SCHEMA, "strict-schema", 0, FLAG, NULL, NULL, 0, 0, QN_FORMATTING, "format.strict_schema",              \
+      "QUERN_STRICT_SCHEMA", "refuse schemas with an object that is open or has members that are not required")      \
     X(TIME_LIMIT, "time-limit", 0, REAL, "SECONDS", "0", 0, 1e8, QN_VERB_RUN, "run.time_limit", "QUERN_TIME_LIMIT",  \
       "end after this time, counted from the prompt's first token; 0: none")                                         \
     X(NO_DISPLAY_PROMPT, "no-display-prompt", 0, FLAG, NULL, NULL, 0, 0, QN_VERB_RUN, "run.no_display_prompt",       \
@@ -161,6 +175,7 @@ int64_t qn_options_int(const qn_options *o, qn_option_id id); /* a choice: the n
 double qn_options_real(const qn_options *o, qn_option_id id);
 const int64_t *qn_options_ints(const qn_options *o, qn_option_id id, size_t *n);
 const char *const *qn_options_texts(const qn_options *o, qn_option_id id, size_t *n);
+unsigned qn_options_verb(const qn_options *o);
 /* Arguments that are no options. */
 const char *const *qn_options_rest(const qn_options *o, size_t *n);
 

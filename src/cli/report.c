@@ -124,6 +124,10 @@ void qn_timings_print(const qn_timings *t)
     }
     fprintf(stderr, "decode       %10.1f ms  %6llu tokens  %10.2f tok/s\n", ms(t->decode_ns),
             (unsigned long long)t->n_decode, qn_rate(t->n_decode, t->decode_ns));
+    if (t->n_jumped != 0) {
+        fprintf(stderr, "jumped                      %6llu tokens, which the format gave\n",
+                (unsigned long long)t->n_jumped);
+    }
     fprintf(stderr, "peak memory  %13s\n", qn_report_bytes(qn_report_peak_memory(), peak));
 }
 
@@ -150,6 +154,8 @@ void qn_timings_json(const qn_timings *t, qn_json_writer *w)
     qn_json_u64(w, t->n_decode);
     qn_json_key(w, "decode_tokens_per_second");
     qn_json_f64(w, qn_rate(t->n_decode, t->decode_ns));
+    qn_json_key(w, "jumped_tokens");
+    qn_json_u64(w, t->n_jumped);
     qn_json_key(w, "peak_memory_bytes");
     qn_json_u64(w, qn_report_peak_memory());
     qn_json_end_object(w);

@@ -32,6 +32,7 @@ typedef struct qn_timings {
     uint64_t prefill_ns, first_token_ns; /* both from the start of the prompt; 0: it was not reached */
     uint64_t decode_ns;
     uint64_t n_prefill, n_decode; /* tokens evaluated */
+    uint64_t n_jumped;            /* tokens made without asking the model: the format left no other way */
 } qn_timings;
 
 void qn_timings_print(const qn_timings *t); /* to standard error */

@@ -47,7 +47,10 @@ static int finish(qn_talk *t)
         }
         qn_timings_print(&g->timings);
     }
-    return g->ending == QN_ENDING_INTERRUPTED ? QN_EXIT_INTERRUPTED : QN_EXIT_DONE;
+    if (g->ending == QN_ENDING_INTERRUPTED) {
+        return QN_EXIT_INTERRUPTED;
+    }
+    return qn_generation_check_whole(g, "run") ? QN_EXIT_DONE : QN_EXIT_FAILED;
 }
 
 static qn_status answer(qn_talk *t, qn_buf *message, qn_error *err)

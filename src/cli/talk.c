@@ -2,6 +2,8 @@
 #include "cli/talk.h"
 
 #include "base/clock.h"
+#include "cli/format_option.h"
+#include "cli/talk_format.h"
 
 #include <stdlib.h>
 
@@ -13,6 +15,7 @@ void qn_talk_init(qn_talk *t, const char *verb, const qn_options *o)
     qn_terminal_init(&t->out, stdout);
     qn_terminal_init(&t->notes, stderr);
     qn_transcript_init(&t->transcript);
+    qn_buf_init(&t->reasoning_end, NULL, QN_TALK_OWNER, QN_INPUT_MAX_TEMPLATE);
     qn_answer_view_init(&t->view, &t->out, &t->notes);
 }
 
@@ -40,18 +43,23 @@ qn_status qn_talk_load(qn_talk *t, qn_error *err)
 {
     const qn_options *o = t->options;
     const char *system = qn_options_text(o, QN_OPTION_ID_SYSTEM), *tools = qn_options_text(o, QN_OPTION_ID_TOOLS);
+    uint32_t n_threads = (uint32_t)qn_options_int(o, QN_OPTION_ID_THREADS);
+    uint64_t begin_ns = qn_clock_ns();
     QN_TRY(usage(t, qn_sampling_read(&t->sampling, o, err)));
+    QN_TRY(qn_open_runtime(n_threads, &t->opened, err));
+    QN_TRY(usage(t, qn_format_option_open(o, t->opened.runtime, &t->format, err)));
     if (tools != NULL) {
         QN_TRY(read_tools(t, tools, err));
     }
+    QN_TRY(usage(t, qn_talk_format_check(t, err)));
     if (system != NULL) {
         QN_TRY(qn_transcript_set_system(&t->transcript, qn_str_of(system), err));
     }
-    uint64_t begin_ns = qn_clock_ns();
-    QN_TRY(qn_open_model(o, (uint32_t)qn_options_int(o, QN_OPTION_ID_THREADS), false, &t->opened, err));
+    QN_TRY(qn_open_model(o, n_threads, false, &t->opened, err));
     qn_model_get_info(t->opened.model, &t->info);
     QN_TRY(usage(t, qn_sampling_check(&t->sampling, t->info.n_vocab, err)));
     QN_TRY(usage(t, qn_open_chat(o, &t->opened, &t->chat, err)));
+    QN_TRY(usage(t, qn_talk_format_marks(t, err)));
     t->generation.timings.load_ns = qn_clock_ns() - begin_ns;
     return QN_OK;
 }
@@ -64,6 +72,7 @@ qn_status qn_talk_open(qn_talk *t, uint32_t n_ctx, int64_t n_predict, qn_error *
     t->generation.stream_flags = QN_TEXT_PARSE_SPECIAL; /* marks of reasoning and calls are often special tokens */
     t->generation.show = qn_answer_view_show;
     t->generation.ctx = &t->view;
+    QN_TRY(qn_generation_set_format(&t->generation, t->format, err));
     t->generation.timings.load_ns += qn_clock_ns() - begin_ns;
     return QN_OK;
 }
@@ -74,6 +83,8 @@ void qn_talk_close(qn_talk *t)
     qn_prompt_close(t->rendered);
     qn_generation_close(&t->generation);
     qn_sampling_free(&t->sampling);
+    qn_format_close(t->format);
+    qn_buf_free(&t->reasoning_end);
     qn_chat_close(t->chat);
     qn_close_model(&t->opened);
     qn_transcript_free(&t->transcript);
@@ -183,6 +194,7 @@ qn_status qn_talk_answer(qn_talk *t, qn_error *err)
         return qn_fail(err, QN_ERANGE, "the conversation has %zu tokens, the context holds %u", t->prompt.n,
                        (unsigned)t->generation.n_ctx);
     }
+    QN_TRY(qn_talk_format_choose(t, err));
     QN_TRY(qn_answer_view_begin(&t->view, t->chat, t->rendered, qn_buf_view(&t->transcript.tools), err));
     QN_TRY(reuse(t, err));
     qn_status status = qn_generate(&t->generation, t->prompt.ids + t->n_reused, t->prompt.n - t->n_reused, err);

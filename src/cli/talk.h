@@ -16,6 +16,8 @@ typedef struct qn_talk {
     qn_sampling sampling;
     qn_generation generation;
     qn_transcript transcript;
+    qn_format *format;    /* of every answer; NULL: any text will do */
+    qn_buf reasoning_end; /* the mark behind which it begins when the prompt has opened reasoning */
     qn_terminal out, notes; /* standard output, standard error */
     qn_answer_view view;
 
@@ -39,7 +41,8 @@ void qn_talk_close(qn_talk *t);
 qn_status qn_talk_render(qn_talk *t, qn_error *err);
 
 /* Makes the answer to what was rendered; shows it as it comes, and appends it to the transcript unless it was stopped
- * before anything was made. t->generation tells how it ended. QN_ERANGE: the prompt does not fit; err has both counts. */
+ * before anything was made. t->generation tells how it ended. QN_ERANGE: the prompt does not fit; err has both counts.
+ */
 qn_status qn_talk_answer(qn_talk *t, qn_error *err);
 
 /* The last answer as one line of JSON on standard output, with what is known about it. False: it cannot be written. */

@@ -38,6 +38,7 @@ bool qn_talk_print_json(const qn_talk *t)
     qn_json_end_array(&w);
     qn_json_key(&w, "finish_reason");
     qn_json_cstring(&w, qn_ending_name(g->ending));
+    qn_generation_json_whole(g, &w);
     qn_json_key(&w, "prompt_tokens");
     qn_json_u64(&w, t->prompt.n);
     qn_json_key(&w, "seed");

@@ -111,6 +111,7 @@ static void turn(chat *c, qn_str message)
         t->view.broken_output = true;
     }
     tell_ending(c);
+    c->has_failed |= !qn_generation_check_whole(&t->generation, "chat");
 }
 
 static bool is_blank(const qn_buf *b)

@@ -1,6 +1,7 @@
 /* quern run: continues a text. SPDX-License-Identifier: MIT */
 #include "base/clock.h"
 #include "cli/cli.h"
+#include "cli/format_option.h"
 #include "cli/generation.h"
 #include "cli/interrupt.h"
 #include "cli/run_chat.h"
@@ -11,6 +12,7 @@
 typedef struct run {
     const qn_options *options;
     qn_opened opened;
+    qn_format *format; /* NULL: any text will do */
     qn_model_info info;
     qn_sampling sampling;
     qn_generation generation;
@@ -58,9 +60,10 @@ static int show(void *ctx, const char *bytes, size_t n)
 static qn_status prepare(run *r, qn_error *err)
 {
     uint64_t begin_ns = qn_clock_ns();
-    uint32_t n_ctx = 0;
-    QN_TRY(
-        qn_open_model(r->options, (uint32_t)qn_options_int(r->options, QN_OPTION_ID_THREADS), false, &r->opened, err));
+    uint32_t n_ctx = 0, n_threads = (uint32_t)qn_options_int(r->options, QN_OPTION_ID_THREADS);
+    QN_TRY(qn_open_runtime(n_threads, &r->opened, err));
+    QN_TRY(usage(r, qn_format_option_open(r->options, r->opened.runtime, &r->format, err)));
+    QN_TRY(qn_open_model(r->options, n_threads, false, &r->opened, err));
     qn_model_get_info(r->opened.model, &r->info);
     QN_TRY(usage(r, qn_sampling_check(&r->sampling, r->info.n_vocab, err)));
     QN_TRY(tokenize_prompt(r, err));
@@ -68,6 +71,7 @@ static qn_status prepare(run *r, qn_error *err)
     QN_TRY(qn_generation_context("run", qn_options_int(r->options, QN_OPTION_ID_CTX_SIZE), r->prompt.n, n_predict,
                                  &r->info, &n_ctx, err));
     QN_TRY(qn_generation_open(&r->generation, r->opened.model, &r->sampling, n_ctx, err));
+    QN_TRY(qn_generation_set_format(&r->generation, r->format, err));
     r->generation.n_predict = n_predict;
     r->generation.show = show;
     r->generation.ctx = r;
@@ -95,6 +99,7 @@ static bool print_json(run *r)
     qn_json_end_array(&w);
     qn_json_key(&w, "finish_reason");
     qn_json_cstring(&w, qn_ending_name(g->ending));
+    qn_generation_json_whole(g, &w);
     qn_json_key(&w, "prompt_tokens");
     qn_json_u64(&w, r->prompt.n);
     qn_json_key(&w, "seed");
@@ -152,13 +157,17 @@ static int finish(run *r)
     if (qn_options_flag(r->options, QN_OPTION_ID_VERBOSE)) {
         print_details(r);
     }
-    return g->ending == QN_ENDING_INTERRUPTED ? QN_EXIT_INTERRUPTED : QN_EXIT_DONE;
+    if (g->ending == QN_ENDING_INTERRUPTED) {
+        return QN_EXIT_INTERRUPTED;
+    }
+    return qn_generation_check_whole(g, "run") ? QN_EXIT_DONE : QN_EXIT_FAILED;
 }
 
 static void run_close(run *r)
 {
     qn_generation_close(&r->generation);
     qn_sampling_free(&r->sampling);
+    qn_format_close(r->format);
     qn_close_model(&r->opened);
     qn_tokens_free(&r->prompt);
     qn_buf_free(&r->text);

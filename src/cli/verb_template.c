@@ -28,10 +28,7 @@ static qn_status open_model(job *j, qn_error *err)
     if (!needs_none) {
         return qn_open_model(o, 1, true, &j->opened, err);
     }
-    qn_runtime_options ro;
-    qn_runtime_options_init(&ro);
-    ro.n_threads = 1;
-    return qn_runtime_open(&ro, &j->opened.runtime, err);
+    return qn_open_runtime(1, &j->opened, err);
 }
 
 static qn_status render(job *j, qn_error *err)

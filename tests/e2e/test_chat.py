@@ -178,7 +178,7 @@ def test_interrupt_ends_what_no_person_watches(quern, tiny_model):
 
 def test_run_chat(quern, tiny_model):
     out = run_chat(quern, tiny_model, *answers(), "b")
-    assert set(out) == {"text", "reasoning", "tool_calls", "cut", "tokens", "finish_reason", "prompt_tokens", "seed",
+    assert set(out) == {"text", "reasoning", "tool_calls", "cut", "tokens", "finish_reason", "whole", "prompt_tokens", "seed",
                         "timings"}
     assert (out["text"], out["reasoning"], out["tool_calls"], out["cut"]) == ("aaa", None, [], False)
     assert out["tokens"] == [A] * 3 and out["finish_reason"] == "length"
@@ -264,7 +264,7 @@ def test_tools_reach_the_template(quern, tiny_model, tmp_path):
     args = ["--template", template, *answers(), "b"]
     without, with_tools = (run_chat(quern, tiny_model, *args, *more) for more in ([], ["--tools", tools]))
     assert with_tools["prompt_tokens"] != without["prompt_tokens"]
-    assert b"warning" not in quern("run", "--chat", "-m", tiny_model, *args, "--tools", tools).stderr
+    assert b"shows no tools" not in quern("run", "--chat", "-m", tiny_model, *args, "--tools", tools).stderr
     result = quern("chat", "-m", tiny_model, *answers(), "--tools", tools, stdin=b"b\nc\n")
     assert result.returncode == 0 and result.stderr.count(b"the chat template shows no tools") == 1
     for text, word in (("{", "line 1"), ("3", "no list"), ('{"x": 1}', "no list")):

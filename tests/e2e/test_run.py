@@ -19,7 +19,7 @@ def run_json(quern, *args, **kwargs):
 
 def test_json_shape(quern, tiny_model):
     out = run_json(quern, "-m", tiny_model, "-n", 5, "--ignore-eos", "--seed", 3, "ab")
-    assert set(out) == {"text", "tokens", "finish_reason", "prompt_tokens", "seed", "timings"}
+    assert set(out) == {"text", "tokens", "finish_reason", "whole", "prompt_tokens", "seed", "timings"}
     assert len(out["tokens"]) == 5 and out["finish_reason"] == "length" and out["seed"] == 3
     assert out["prompt_tokens"] >= 2
     assert out["timings"]["prefill_tokens"] == out["prompt_tokens"] and out["timings"]["decode_tokens"] == 4

@@ -5,7 +5,7 @@ import re
 import pytest
 from conftest import assert_fails
 
-VERBS = ["run", "chat", "inspect", "tokenize", "template", "bench", "eval"]
+VERBS = ["run", "chat", "inspect", "tokenize", "template", "grammar", "bench", "eval"]
 
 
 def test_version(quern):
