@@ -138,13 +138,16 @@ qn_status qn_format_open(qn_runtime *rt, qn_format_kind kind, const char *source
     qn_format_key_init(&key, rt, kinds[kind]);
     qn_buf_printf(&key, "%d %u ", is_schema && o->strict, is_schema ? (unsigned)o->max_whitespace : 0);
     qn_buf_add(&key, source, n_bytes);
-    qn_status status = find_or_compile(rt, kind, (qn_str){source != NULL ? source : "", n_bytes}, o, &key, &f, err);
-    qn_buf_free(&key);
-    if (status != QN_OK) {
-        return qn_blame_ceiling(rt->budget, status, err);
+    qn_str text = {source != NULL ? source : "", n_bytes};
+    qn_status status = qn_blame_ceiling(rt->budget, find_or_compile(rt, kind, text, o, &key, &f, err), err);
+    if (status == QN_EBUDGET && qn_format_cache_clear(rt->formats)) { /* what is only kept makes room */
+        status = qn_blame_ceiling(rt->budget, find_or_compile(rt, kind, text, o, &key, &f, err), err);
     }
-    *out = f;
-    return QN_OK;
+    qn_buf_free(&key);
+    if (status == QN_OK) {
+        *out = f;
+    }
+    return status;
 }
 
 void qn_format_get_info(const qn_format *f, qn_format_info *out)

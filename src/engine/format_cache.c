@@ -15,7 +15,7 @@
 
 typedef struct entry {
     qn_format *format;
-    uint64_t hash, bytes;
+    uint64_t hash;
 } entry;
 
 struct qn_format_cache {
@@ -46,14 +46,14 @@ static qn_format *take_out(qn_format_cache *c, uint32_t i)
     return f;
 }
 
-void qn_format_cache_clear(qn_format_cache *c)
+bool qn_format_cache_clear(qn_format_cache *c)
 {
-    for (;;) {
+    for (bool had_any = false;; had_any = true) {
         qn_os_mutex_lock(&c->lock);
         qn_format *f = c->n == 0 ? NULL : take_out(c, c->n - 1);
         qn_os_mutex_unlock(&c->lock);
         if (f == NULL) {
-            return;
+            return had_any;
         }
         qn_format_close(f);
     }
@@ -97,44 +97,61 @@ static qn_format *find(qn_format_cache *c, const qn_buf *key, uint64_t hash)
     return NULL;
 }
 
-qn_format *qn_format_find(qn_runtime *rt, const qn_buf *key)
-{
-    qn_format_cache *c = rt->formats;
-    uint64_t hash = hash_of(key);
-    qn_os_mutex_lock(&c->lock);
-    qn_format *f = find(c, key, hash);
-    qn_os_mutex_unlock(&c->lock);
-    return f;
-}
-
 /* ---- keeping ---- */
 
 static uint64_t bytes_of(const qn_format *f)
 {
     qn_grammar_size size;
     qn_grammar_get_size(f->grammar, &size);
-    return size.bytes + f->key.len + sizeof(*f);
+    return size.bytes + qn_grammar_idle_bytes(f->grammar) + f->key.len + sizeof(*f);
 }
 
-/* The lock is held, and f is not there. gone: those that had to go. */
-static uint32_t insert(qn_format_cache *c, qn_format *f, uint64_t hash, qn_format *gone[MAX_FORMATS])
+/* Lets go of those used longest ago, until the others are few and small enough; the first one stays. The lock is held, so
+ * they are only put aside: gone[0, *n_gone). */
+static void trim(qn_format_cache *c, qn_format *gone[MAX_FORMATS], uint32_t *n_gone)
 {
-    uint32_t n_gone = 0;
-    uint64_t bytes = bytes_of(f), sum = bytes;
-    if (bytes > c->max_bytes) {
-        return 0;
-    }
+    uint64_t sum = 0;
     for (uint32_t i = 0; i < c->n; i++) {
-        sum += c->entries[i].bytes;
+        sum += bytes_of(c->entries[i].format);
     }
-    while (c->n > 0 && (c->n == MAX_FORMATS || sum > c->max_bytes)) {
-        sum -= c->entries[c->n - 1].bytes;
-        gone[n_gone++] = take_out(c, c->n - 1);
+    for (*n_gone = 0; c->n > 1 && sum > c->max_bytes; ++*n_gone) {
+        sum -= bytes_of(c->entries[c->n - 1].format);
+        gone[*n_gone] = take_out(c, c->n - 1);
     }
+}
+
+static void close_all(qn_format *const *gone, uint32_t n)
+{
+    for (uint32_t i = 0; i < n; i++) {
+        qn_format_close(gone[i]);
+    }
+}
+
+qn_format *qn_format_find(qn_runtime *rt, const qn_buf *key)
+{
+    qn_format_cache *c = rt->formats;
+    qn_format *gone[MAX_FORMATS];
+    uint32_t n_gone;
+    uint64_t hash = hash_of(key);
+    qn_os_mutex_lock(&c->lock);
+    qn_format *f = find(c, key, hash);
+    trim(c, gone, &n_gone); /* they grow by what their matchers find out */
+    qn_os_mutex_unlock(&c->lock);
+    close_all(gone, n_gone);
+    return f;
+}
+
+/* The lock is held, and f is not there. */
+static void insert(qn_format_cache *c, qn_format *f, uint64_t hash, qn_format *gone[MAX_FORMATS], uint32_t *n_gone)
+{
+    qn_format *oldest = c->n == MAX_FORMATS ? take_out(c, c->n - 1) : NULL;
     memmove(&c->entries[1], &c->entries[0], c->n * sizeof(c->entries[0]));
-    c->entries[0] = (entry){qn_format_hold(f), hash, bytes};
+    c->entries[0] = (entry){qn_format_hold(f), hash};
     c->n++;
-    return n_gone;
+    trim(c, gone, n_gone);
+    if (oldest != NULL) { /* there is room: with it gone, one less than MAX_FORMATS can go besides */
+        gone[(*n_gone)++] = oldest;
+    }
 }
 
 qn_format *qn_format_keep(qn_format *f)
@@ -143,15 +160,14 @@ qn_format *qn_format_keep(qn_format *f)
     qn_format *gone[MAX_FORMATS];
     uint32_t n_gone = 0;
     uint64_t hash = hash_of(&f->key);
+    bool is_small = bytes_of(f) <= c->max_bytes;
     qn_os_mutex_lock(&c->lock);
     qn_format *there = find(c, &f->key, hash);
-    if (there == NULL) {
-        n_gone = insert(c, f, hash, gone);
+    if (there == NULL && is_small) {
+        insert(c, f, hash, gone, &n_gone);
     }
     qn_os_mutex_unlock(&c->lock);
-    for (uint32_t i = 0; i < n_gone; i++) {
-        qn_format_close(gone[i]);
-    }
+    close_all(gone, n_gone);
     if (there != NULL) {
         qn_format_close(f);
         return there;

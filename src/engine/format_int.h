@@ -26,8 +26,8 @@ typedef struct qn_format_cache qn_format_cache;
 /* memory_bytes: the runtime's ceiling, of which the cache takes a small part; 0: none. */
 qn_status qn_format_cache_open(qn_budget *b, uint64_t memory_bytes, qn_format_cache **out);
 void qn_format_cache_close(qn_format_cache *c);
-/* Lets go of all formats; those in use live on. */
-void qn_format_cache_clear(qn_format_cache *c);
+/* Lets go of all formats; those in use live on. False: there were none. */
+bool qn_format_cache_clear(qn_format_cache *c);
 
 /* Everything that a format depends on, as bytes: two sources with one key have one format. Begins with a word for the
  * kind of source and a NUL ("schema", "calls"), so that kinds have nothing in common. The caller adds the rest, looks at

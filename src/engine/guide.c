@@ -44,19 +44,28 @@ static qn_status open_matcher(qn_guide *g, qn_error *err)
     return status == QN_OK ? QN_OK : qn_fail(err, status, "%s", why.what);
 }
 
+static qn_status open_guide(const qn_model *m, qn_format *f, qn_guide **out, qn_error *err)
+{
+    qn_guide *g = alloc_guide(m, f);
+    qn_status status = g == NULL ? qn_fail(err, QN_ENOMEM, "no memory for a guide") : open_matcher(g, err);
+    if (status != QN_OK) {
+        qn_guide_close(g);
+        return status;
+    }
+    *out = g;
+    return QN_OK;
+}
+
 qn_status qn_guide_open(const qn_model *m, qn_format *f, qn_guide **out, qn_error *err)
 {
     QN_NEED(m, err);
     QN_NEED(f, err);
     QN_NEED(out, err);
-    qn_guide *g = alloc_guide(m, f);
-    qn_status status = g == NULL ? qn_fail(err, QN_ENOMEM, "no memory for a guide") : open_matcher(g, err);
-    if (status != QN_OK) {
-        qn_guide_close(g);
-        return qn_blame_ceiling(m->rt->budget, status, err);
+    qn_status status = qn_blame_ceiling(m->rt->budget, open_guide(m, f, out, err), err);
+    if (status == QN_EBUDGET && qn_format_cache_clear(m->rt->formats)) { /* what is only kept makes room */
+        status = qn_blame_ceiling(m->rt->budget, open_guide(m, f, out, err), err);
     }
-    *out = g;
-    return QN_OK;
+    return status;
 }
 
 void qn_guide_close(qn_guide *g)
@@ -104,11 +113,17 @@ bool qn_guide_must_end(const qn_guide *g)
 
 /* ---- picking ---- */
 
+/* The matcher has taken id. An end token may be one that the format names within a text. */
+static bool has_ended_by(const qn_guide *g, int32_t id)
+{
+    return qn_tokenizer_is_end(g->model->tokenizer, id) && qn_matcher_must_end(g->matcher);
+}
+
 void qn_guide_moved(qn_guide *g, int32_t id)
 {
     if (qn_grammar_vocab_bytes(g->model->guide_vocab->grammar, id).len == 0) { /* tokenizers begin anew behind those */
         g->n_tail = 0;
-        g->has_ended = qn_tokenizer_is_end(g->model->tokenizer, id) && qn_matcher_must_end(g->matcher);
+        g->has_ended = has_ended_by(g, id);
         return;
     }
     if (g->n_tail == QN_GUIDE_TAIL) {
@@ -167,11 +182,22 @@ static qn_status can_end(qn_guide *g, uint64_t n_left, bool *can, qn_error *err)
     return status == QN_OK ? QN_OK : qn_fail(err, status, "looking for a way to the end: %s", qn_status_text(status));
 }
 
-/* The last pick left no way to the end: takes others, until one does. */
+/* Whether the text can be ended within n_left tokens behind the one that was just taken. If not, or if that cannot be
+ * found out, it is taken back. */
+static qn_status leaves_way(qn_guide *g, const pick *p, uint64_t n_left, bool *does, qn_error *err)
+{
+    *does = has_ended_by(g, p->id);
+    qn_status status = *does ? QN_OK : can_end(g, n_left, does, err);
+    if (status != QN_OK || !*does) {
+        qn_matcher_rollback(g->matcher, 1); /* one token is always remembered */
+    }
+    return status;
+}
+
+/* The last pick left no way to the end, and was taken back: takes others, until one does. */
 static qn_status take_another(qn_guide *g, qn_chain *c, const float *logits, uint64_t n_left, pick *p, qn_error *err)
 {
     bool can;
-    QN_TRY(qn_matcher_rollback(g->matcher, 1));
     QN_TRY(can_end(g, n_left, &can, err));
     if (!can) { /* nor is there one from here: any token is as good */
         return move(g, p->id, err);
@@ -183,11 +209,10 @@ static qn_status take_another(qn_guide *g, qn_chain *c, const float *logits, uin
             break;
         }
         QN_TRY(status);
-        QN_TRY(can_end(g, n_left - 1, &can, err));
+        QN_TRY(leaves_way(g, p, n_left - 1, &can, err));
         if (can) {
             return QN_OK;
         }
-        QN_TRY(qn_matcher_rollback(g->matcher, 1));
     }
     return take_way(g, c, logits, p, err);
 }
@@ -198,7 +223,7 @@ static qn_status pick_token(qn_guide *g, qn_chain *c, const float *logits, uint6
     QN_TRY(fill_mask(g, err));
     QN_TRY(take(g, c, logits, p, err));
     if (n_left != 0) {
-        QN_TRY(can_end(g, n_left - 1, &can, err));
+        QN_TRY(leaves_way(g, p, n_left - 1, &can, err));
     }
     return can ? QN_OK : take_another(g, c, logits, n_left, p, err);
 }

@@ -32,10 +32,6 @@ qn_status qn_guide_can_end(qn_guide *g, uint64_t n_left, bool *can)
 {
     int32_t first;
     uint32_t n_tokens;
-    if (g->has_ended) {
-        *can = true;
-        return QN_OK;
-    }
     uint64_t n_bytes = qn_matcher_shortest_end(g->matcher);
     *can = is_far_from_limit(g, n_bytes, n_left);
     if (*can || n_left == 0) {

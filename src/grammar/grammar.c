@@ -11,6 +11,7 @@ struct qn_grammar {
     qn_budget *budget;
     qn_automaton automaton;
     _Atomic(qn_engine *) idle[MAX_IDLE]; /* taken and given by exchange: no lock, no waiting */
+    atomic_uint_fast64_t idle_bytes;     /* of those; for a moment, of one more */
 };
 
 qn_status qn_grammar_open(const qn_gx_builder *b, qn_budget *budget, qn_grammar **out, qn_error *err)
@@ -55,6 +56,7 @@ qn_status qn_grammar_take_engine(qn_grammar *g, const qn_grammar_vocab *v, qn_en
 {
     for (int i = 0; i < MAX_IDLE; i++) {
         qn_engine *e = atomic_exchange(&g->idle[i], NULL);
+        atomic_fetch_sub(&g->idle_bytes, e == NULL ? 0 : qn_engine_bytes(e));
         if (e != NULL && e->vocab_serial == v->serial) {
             *out = e;
             return QN_OK;
@@ -66,11 +68,16 @@ qn_status qn_grammar_take_engine(qn_grammar *g, const qn_grammar_vocab *v, qn_en
 
 void qn_grammar_give_engine(qn_grammar *g, qn_engine *e)
 {
-    for (int i = 0; i < MAX_IDLE && e != NULL && qn_engine_bytes(e) <= MAX_IDLE_BYTES; i++) {
+    uint64_t bytes = e == NULL ? 0 : qn_engine_bytes(e);
+    atomic_fetch_add(&g->idle_bytes, bytes); /* before anybody can take it */
+    for (int i = 0; i < MAX_IDLE && e != NULL && bytes <= MAX_IDLE_BYTES; i++) {
         qn_engine *none = NULL;
         if (atomic_compare_exchange_strong(&g->idle[i], &none, e)) {
             return;
         }
     }
+    atomic_fetch_sub(&g->idle_bytes, bytes);
     qn_engine_close(e);
 }
+
+uint64_t qn_grammar_idle_bytes(const qn_grammar *g) { return atomic_load(&g->idle_bytes); }

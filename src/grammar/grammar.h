@@ -36,6 +36,8 @@ typedef struct qn_grammar_size {
 qn_status qn_grammar_open(const qn_gx_builder *b, qn_budget *budget, qn_grammar **out, qn_error *err);
 void qn_grammar_close(qn_grammar *g);
 void qn_grammar_get_size(const qn_grammar *g, qn_grammar_size *out);
+/* What matchers that were closed left behind for the next ones, beside the size. */
+uint64_t qn_grammar_idle_bytes(const qn_grammar *g);
 
 /* ---- one sequence ---- */
 

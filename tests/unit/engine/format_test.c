@@ -154,6 +154,55 @@ static void test_the_oldest_goes(void **state)
     qn_runtime_close(rt);
 }
 
+static uint64_t format_bytes(const qn_runtime *rt)
+{
+    const char *owner;
+    uint64_t bytes, sum = 0;
+    for (size_t i = 0; qn_runtime_memory(rt, i, &owner, &bytes); i++) {
+        sum += strcmp(owner, "format") == 0 || strcmp(owner, "grammar") == 0 ? bytes : 0;
+    }
+    return sum;
+}
+
+/* Under a ceiling, what is only kept is a small part of it, and gives way to what is asked for. */
+static void test_a_ceiling(void **state)
+{
+    (void)state;
+    enum { CEILING = 6 << 20 };
+    char source[4096];
+    qn_runtime *rt = NULL;
+    qn_format *f = NULL;
+    qn_error err = {0};
+    expect_ok(qn_runtime_open(&(qn_runtime_options){.memory_bytes = CEILING, .n_threads = 1, .isa = "ref"}, &rt, &err), &err);
+    uint32_t n_open = 0, n_refused = 0;
+    for (int i = 0; i < 40; i++) {
+        int n = snprintf(source, sizeof(source), "(a%d|[b-y]{3,40}|\\d{2,60}z)+[a-z]*x%d", i, i);
+        f = NULL;
+        qn_status status = qn_format_open(rt, QN_FORMAT_REGEX, source, (size_t)n, NULL, &f, &err);
+        if (status != QN_OK) {
+            assert_int_equal(status, QN_EBUDGET);
+            n_refused++;
+        }
+        n_open += status == QN_OK;
+        qn_format_close(f);
+        assert_true(format_bytes(rt) < CEILING / 4);
+    }
+    assert_int_equal(n_refused, 0);
+    assert_int_equal(n_open, 40);
+    uint64_t kept = format_bytes(rt);
+    assert_true(kept > 0);
+
+    /* What is left is not enough, unless the cache gives some back. */
+    uint64_t left = CEILING - qn_runtime_memory_used(rt);
+    void *hog = qn_alloc(rt->budget, "test", left - 8192);
+    assert_non_null(hog);
+    expect_ok(qn_format_open(rt, QN_FORMAT_REGEX, "new", 3, NULL, &f, &err), &err);
+    assert_true(format_bytes(rt) < kept);
+    qn_format_close(f);
+    qn_free(hog);
+    qn_runtime_close(rt);
+}
+
 /* ---- threads ---- */
 
 enum { N_THREADS = 4, N_ROUNDS = 60 };
@@ -254,6 +303,7 @@ int main(void)
         cmocka_unit_test(test_arguments),
         cmocka_unit_test(test_sharing),
         cmocka_unit_test(test_the_oldest_goes),
+        cmocka_unit_test(test_a_ceiling),
         cmocka_unit_test(test_threads_compile_at_once),
         cmocka_unit_test(test_the_nth_allocation_fails),
     };
