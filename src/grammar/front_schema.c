@@ -71,7 +71,9 @@ qn_status qn_sx_grow(qn_sx *s, void **items, uint32_t n, uint32_t *cap, size_t s
 qn_status qn_sx_step(qn_sx *s, uint64_t n)
 {
     s->n_steps += n;
-    return s->n_steps <= MAX_STEPS ? QN_OK : qn_fail(s->err, QN_EFULL, "schema: too many combinations of its parts");
+    return s->n_steps <= MAX_STEPS
+               ? QN_OK
+               : qn_sx_fail(s, QN_EFULL, s->at, "", "too many combinations of the parts of the schema");
 }
 
 /* ---- errors ---- */
@@ -175,7 +177,7 @@ qn_status qn_sx_value(qn_sx *s, const qn_schema_item *items, size_t n, qn_gx *ou
         }
     }
     if (s->n_rules >= MAX_RULES) {
-        return qn_fail(s->err, QN_EFULL, "schema: more than %u different values", MAX_RULES);
+        return qn_sx_fail(s, QN_EFULL, s->at, "", "more than 20000 different values in the whole schema");
     }
     qn_schema_item *kept = qn_sx_alloc(s, (n + 1) * sizeof(*kept));
     if (kept == NULL) {
@@ -342,12 +344,12 @@ static qn_status read_dialect(qn_sx *s)
             return QN_OK;
         }
     }
-    return qn_sx_fail(s, QN_EUNSUPPORTED, s->root, "$schema", "this dialect is not known");
+    return qn_sx_fail(s, QN_EUNSUPPORTED, s->root, "$schema", "this dialect is not known; 2020-12 and draft 7 are");
 }
 
 qn_status qn_sx_open(qn_sx *s, qn_gx_builder *b, const qn_json *root, const qn_schema_options *o, qn_error *err)
 {
-    *s = (qn_sx){.b = b, .root = root, .o = o, .err = err};
+    *s = (qn_sx){.b = b, .root = root, .at = root, .o = o, .err = err};
     make_shared(s);
     QN_TRY(qn_front_status(s->b, s->err));
     QN_TRY(read_dialect(s));
@@ -358,6 +360,7 @@ qn_status qn_sx_finish(qn_sx *s)
 {
     while (s->n_built < s->n_rules) {
         qn_schema_rule r = s->rules[s->n_built++];
+        s->at = r.n_items != 0 ? r.items[0].schema : s->at;
         qn_gx body = 0;
         QN_TRY(qn_sx_typed(s, r.items, r.n_items, QN_ST_ALL, &body));
         qn_gx_rule_define(s->b, r.rule, body);

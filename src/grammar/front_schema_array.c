@@ -233,8 +233,8 @@ qn_status qn_sx_array(qn_sx *s, const qn_schema_clause *c, qn_gx *out)
         return QN_OK;
     }
     if (a.max == 0) {
-        *out =
-            a.has_contains && a.min_contains > 0 ? qn_gx_never(s->b) : qn_schema_array_brackets(&a, qn_gx_bytes(s->b, QN_STR("")));
+        *out = a.has_contains && a.min_contains > 0 ? qn_gx_never(s->b)
+                                                    : qn_schema_array_brackets(&a, qn_gx_bytes(s->b, QN_STR("")));
         return QN_OK;
     }
     if (a.unique != NULL && a.max > 1) {

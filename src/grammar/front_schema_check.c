@@ -23,7 +23,7 @@ static qn_status number_holds(qn_sx *s, const qn_json *schema, qn_schema_keyword
 {
     qn_decimal x, y;
     if (!qn_decimal_read(s, qn_json_as_str(value), &x) || !qn_decimal_read(s, qn_json_as_str(limit), &y)) {
-        return qn_sx_fail(s, QN_EFULL, schema, "", "a number out of reach");
+        return qn_sx_fail(s, QN_EFULL, schema, "", "a number with an exponent beyond 100000");
     }
     switch (k) {
     case QN_SK_MINIMUM:
@@ -326,7 +326,7 @@ static qn_status schema_holds(qn_sx *s, const qn_json *schema, const qn_json *va
         return QN_OK;
     }
     if (qn_json_kind_of(schema) != QN_JSON_OBJECT) {
-        return qn_sx_fail(s, QN_EFORMAT, schema, "", "not a schema");
+        return qn_sx_fail(s, QN_EFORMAT, schema, "", "not a schema, which is an object, true or false");
     }
     bool is_only_ref = s->is_draft7 && qn_json_find(schema, "$ref") != NULL;
     if (!is_only_ref) {

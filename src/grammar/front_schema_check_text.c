@@ -45,7 +45,7 @@ static qn_status format_holds(qn_sx *s, const qn_json *schema, qn_str format, qn
     }
     return !is_near ? QN_OK
                     : qn_sx_fail(s, QN_EUNSUPPORTED, schema, "format",
-                                 "a value that is listed (enum, const) looks like one, but is none that is written");
+                                 "it cannot be told whether a value that is listed (enum, const) is of this format");
 }
 
 static uint32_t length_of(qn_str text)

@@ -16,8 +16,7 @@ static qn_status finish_clause(qn_expansion *x)
 {
     qn_sx *s = x->s;
     if (++x->n_clauses > MAX_CLAUSES) {
-        return qn_fail(s->err, QN_EFULL, "schema: more than %d combinations of alternatives for one value",
-                       MAX_CLAUSES);
+        return qn_sx_fail(s, QN_EFULL, s->at, "", "more than 1024 combinations of alternatives for one value");
     }
     qn_schema_clause *c = qn_sx_alloc(s, sizeof(*c));
     qn_schema_literal *literals = qn_sx_alloc(s, (x->n_literals + 1) * sizeof(*literals));
@@ -43,8 +42,7 @@ qn_status qn_clause_narrowed(qn_expansion *x, unsigned types, const qn_schema_li
     }
     if (literal != NULL) {
         if (x->n_literals == QN_CLAUSE_MAX_LITERALS) {
-            return qn_fail(x->s->err, QN_EFULL, "schema: more than %d schemas hold for one value",
-                           QN_CLAUSE_MAX_LITERALS);
+            return qn_sx_fail(x->s, QN_EFULL, x->s->at, "", "more than 512 schemas hold for one value");
         }
         x->literals[x->n_literals++] = *literal;
     }
@@ -118,7 +116,7 @@ static qn_status expand_holds(qn_expansion *x, const qn_ask *t)
         return qn_json_as_bool(v) ? qn_clause_expand(x, t->next) : QN_OK;
     }
     if (qn_json_kind_of(v) != QN_JSON_OBJECT) {
-        return qn_sx_fail(s, QN_EFORMAT, v, "", "not a schema");
+        return qn_sx_fail(s, QN_EFORMAT, v, "", "not a schema, which is an object, true or false");
     }
     if (has_literal(x, v)) {
         return qn_clause_expand(x, t->next);
@@ -132,7 +130,7 @@ static qn_status expand_holds(qn_expansion *x, const qn_ask *t)
     if (ref != NULL) {
         const qn_json *target;
         if (qn_json_kind_of(ref) != QN_JSON_STRING) {
-            return qn_sx_fail(s, QN_EFORMAT, v, "$ref", "malformed");
+            return qn_sx_fail(s, QN_EFORMAT, v, "$ref", "malformed: must be a string");
         }
         QN_TRY(qn_sx_resolve(s, v, &target));
         QN_CLAUSE_ADD(head, QN_ASK_HOLDS, target, NULL, t);
@@ -248,12 +246,13 @@ qn_status qn_clause_expand(qn_expansion *x, const qn_ask *t)
          from = from->from) {
         n_from++;
         if (from->kind == t->kind && from->v == t->v) {
-            return qn_sx_fail(x->s, QN_EFORMAT, t->v, "", "this schema consists of itself");
+            return qn_sx_fail(x->s, QN_EFORMAT, t->v, "",
+                              "this schema consists of itself: it refers back to itself for the same value");
         }
     }
     QN_TRY(qn_sx_step(x->s, n_from / 8));
     if (++x->depth > MAX_DEPTH) {
-        return qn_fail(x->s->err, QN_EFULL, "schema: more than %d schemas combine for one value", MAX_DEPTH);
+        return qn_sx_fail(x->s, QN_EFULL, x->s->at, "", "more than 1000 schemas combine for one value");
     }
     qn_status status = QN_OK;
     switch (t->kind) {

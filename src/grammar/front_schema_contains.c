@@ -1,6 +1,5 @@
-/* Arrays in which items of a kind must occur, a number of times. Each item is either of that kind or is not, which can be
- * told, so that the counts are exact.
- * SPDX-License-Identifier: MIT */
+/* Arrays in which items of a kind must occur, a number of times. Each item is either of that kind or is not, which can
+ * be told, so that the counts are exact. SPDX-License-Identifier: MIT */
 #include "grammar/front_schema_array.h"
 
 #include <stdio.h>

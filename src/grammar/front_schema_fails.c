@@ -167,8 +167,9 @@ static qn_status fail_keyword(qn_expansion *x, const qn_ask *t, size_t i)
     }
     char name[32] = "";
     memcpy(name, key.data, key.len < sizeof(name) ? key.len : 0);
-    return qn_sx_fail(s, QN_EUNSUPPORTED, t->v, name,
-                      "not enforced where it must fail (not, if, or oneOf of alternatives that overlap; anyOf is enforced)");
+    return qn_sx_fail(
+        s, QN_EUNSUPPORTED, t->v, name,
+        "not enforced where it must fail (not, if, or oneOf of alternatives that overlap; anyOf is enforced)");
 }
 
 qn_status qn_clause_expand_fails(qn_expansion *x, const qn_ask *t)
@@ -178,7 +179,7 @@ qn_status qn_clause_expand_fails(qn_expansion *x, const qn_ask *t)
         return qn_json_as_bool(v) ? QN_OK : qn_clause_expand(x, t->next);
     }
     if (qn_json_kind_of(v) != QN_JSON_OBJECT) {
-        return qn_sx_fail(x->s, QN_EFORMAT, v, "", "not a schema");
+        return qn_sx_fail(x->s, QN_EFORMAT, v, "", "not a schema, which is an object, true or false");
     }
     bool is_only_ref = x->s->is_draft7 && qn_json_find(v, "$ref") != NULL;
     if (!is_only_ref) {

@@ -121,7 +121,8 @@ typedef struct qn_sx {
     qn_error *err;
     bool is_draft7;
     qn_schema_arena *arena;
-    uint64_t n_steps; /* of everything that could grow out of hand */
+    uint64_t n_steps;  /* of everything that could grow out of hand */
+    const qn_json *at; /* the schema that is being built, for errors that have no closer place */
 
     qn_schema_rule *rules; /* in the order in which they are built; the first n_built are */
     uint32_t n_rules, cap_rules, n_built;
@@ -148,8 +149,8 @@ qn_status qn_sx_step(qn_sx *s, uint64_t n);
 /* "schema, at <path to schema>/<keyword>: <text>" */
 qn_status qn_sx_fail(qn_sx *s, qn_status code, const qn_json *schema, const char *keyword, const char *what);
 qn_status qn_sx_no_memory(qn_sx *s);
-/* One translation: s is set up for the document `root`; values are asked for; qn_sx_finish() builds all that these need;
- * qn_sx_close() frees what is not b's, whatever failed. */
+/* One translation: s is set up for the document `root`; values are asked for; qn_sx_finish() builds all that these
+ * need; qn_sx_close() frees what is not b's, whatever failed. */
 qn_status qn_sx_open(qn_sx *s, qn_gx_builder *b, const qn_json *root, const qn_schema_options *o, qn_error *err);
 qn_status qn_sx_finish(qn_sx *s);
 void qn_sx_close(qn_sx *s);

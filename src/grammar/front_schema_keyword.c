@@ -112,8 +112,8 @@ static bool is_near(qn_str name, const char *keyword)
 
 const char *qn_sx_refusal(const qn_sx *s, qn_str name, const qn_json *value)
 {
-    static const char *const later[] = {"prefixItems",       "minContains",      "maxContains",
-                                        "dependentRequired", "dependentSchemas", "unevaluatedItems",
+    static const char *const later[] = {"prefixItems",          "minContains",      "maxContains",
+                                        "dependentRequired",    "dependentSchemas", "unevaluatedItems",
                                         "unevaluatedProperties"};
     if (qn_str_is(name, "nullable")) {
         bool is_off = qn_json_kind_of(value) == QN_JSON_BOOL && !qn_json_as_bool(value);

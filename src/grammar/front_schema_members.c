@@ -101,7 +101,8 @@ qn_status qn_schema_counted_members(qn_schema_object *o, uint32_t n_required, qn
     uint32_t top = o->max < o->n_members ? o->max : o->n_members;
     if ((uint64_t)(top + 1) * o->n_members > MAX_COUNTED) {
         bool is_min = o->min_schema != NULL && o->min > 1;
-        return qn_sx_fail(s, QN_EFULL, is_min ? o->min_schema : o->max_schema, is_min ? "minProperties" : "maxProperties",
+        return qn_sx_fail(s, QN_EFULL, is_min ? o->min_schema : o->max_schema,
+                          is_min ? "minProperties" : "maxProperties",
                           "too large over so many properties (the product of both may be 16384)");
     }
     qn_gx *tails = qn_sx_alloc(s, (size_t)(top + 2) * sizeof(*tails));

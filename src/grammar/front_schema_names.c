@@ -82,8 +82,7 @@ static qn_status pattern_of(qn_schema_object *o, qn_gx_builder *b, uint32_t i, q
 {
     qn_error err;
     qn_status status = qn_front_pattern(b, o->patterns[i].text, true, true, out, &err);
-    return status == QN_OK ? QN_OK
-                           : qn_sx_fail(o->s, status, o->patterns[i].schema, "", err.what);
+    return status == QN_OK ? QN_OK : qn_sx_fail(o->s, status, o->patterns[i].schema, "", err.what);
 }
 
 /* Whether there are names that fit all patterns of a combination. */

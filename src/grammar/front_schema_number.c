@@ -18,7 +18,7 @@ typedef struct number {
     int64_t not_multiple_of[QN_SCHEMA_MAX_NOT];    /* those that the last digits do not tell */
     size_t n_not;
     const qn_json *multiple_schema; /* that has the last multipleOf */
-    uint32_t n_fraction;                           /* digits behind the point that multipleOf 0.01 and its like allow */
+    uint32_t n_fraction;            /* digits behind the point that multipleOf 0.01 and its like allow */
     bool has_fraction_limit;
     qn_gx all;
     bool has_all;
@@ -99,7 +99,7 @@ static qn_status add_divisor(number *x, const qn_json *schema, const qn_json *v)
     qn_decimal d;
     x->multiple_schema = schema;
     if (!qn_decimal_read(x->s, qn_json_as_str(v), &d) || d.is_negative || d.n == 0) {
-        return qn_sx_fail(x->s, QN_EFORMAT, schema, "multipleOf", "not above zero");
+        return qn_sx_fail(x->s, QN_EFORMAT, schema, "multipleOf", "must be a number above zero");
     }
     if (d.n == 1 && d.digits[0] == '1' && d.point <= 0 && d.point > -30) { /* 0.1, 0.01 */
         uint32_t n = (uint32_t)(1 - d.point);
@@ -113,13 +113,14 @@ static qn_status add_divisor(number *x, const qn_json *schema, const qn_json *v)
         return QN_OK;
     }
     if (!qn_decimal_is_integer(&d) || !bound_i64(&d, true, false, &m)) {
-        return qn_sx_fail(x->s, QN_EUNSUPPORTED, schema, "multipleOf",
-                          "only whole numbers of up to 18 digits are enforced, and fractions of one such as 0.01 or 0.5");
+        return qn_sx_fail(
+            x->s, QN_EUNSUPPORTED, schema, "multipleOf",
+            "only whole numbers of up to 18 digits are enforced, and fractions of one such as 0.01 or 0.5");
     }
     x->types &= QN_ST_INTEGER;
     int64_t both = x->divisor == 0 ? m : x->divisor;
     if (__builtin_mul_overflow(both / common_divisor(both, m), m, &x->divisor)) {
-        return qn_sx_fail(x->s, QN_EFULL, schema, "multipleOf", "too large");
+        return qn_sx_fail(x->s, QN_EFULL, schema, "multipleOf", "too large a common multiple");
     }
     return QN_OK;
 }

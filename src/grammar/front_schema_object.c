@@ -29,7 +29,7 @@ static qn_status member_named(qn_schema_object *o, qn_str name, qn_schema_member
         }
     }
     if (o->n_members == MAX_MEMBERS) {
-        return qn_fail(o->s->err, QN_EFULL, "schema: an object with more than %d properties", MAX_MEMBERS);
+        return qn_sx_fail(o->s, QN_EFULL, o->s->at, "", "an object of more than 4096 properties");
     }
     QN_TRY(qn_sx_grow(o->s, (void **)&o->members, o->n_members, &o->cap_members, sizeof(*o->members)));
     o->members[o->n_members] = (qn_schema_member){.name = name};

@@ -118,7 +118,7 @@ static qn_status open_resource(qn_sx *s, const qn_json *schema, qn_str id, uint3
 {
     qn_str base = s->resources[*i_resource].uri;
     if (id.len > MAX_URI) {
-        return qn_sx_fail(s, QN_EFULL, schema, "$id", "too long");
+        return qn_sx_fail(s, QN_EFULL, schema, "$id", "longer than 4096 bytes");
     }
     qn_str uri = resolve_uri(s, base, (qn_str){id.data, fragment_at(id)});
     if (uri.data == NULL && uri.len == 0 && id.len != 0 && fragment_at(id) != 0) {
@@ -354,7 +354,7 @@ qn_status qn_sx_resolve(qn_sx *s, const qn_json *schema, const qn_json **target)
     qn_str ref = place.name;
     size_t hash = fragment_at(ref);
     if (ref.len > MAX_URI) {
-        return qn_sx_fail(s, QN_EFULL, schema, "$ref", "too long");
+        return qn_sx_fail(s, QN_EFULL, schema, "$ref", "longer than 4096 bytes");
     }
     qn_str uri = resolve_uri(s, s->resources[place.i_resource].uri, (qn_str){ref.data, hash});
     qn_str fragment = unescape_uri(s, hash < ref.len ? (qn_str){ref.data + hash + 1, ref.len - hash - 1} : QN_STR(""));
@@ -366,7 +366,8 @@ qn_status qn_sx_resolve(qn_sx *s, const qn_json *schema, const qn_json **target)
         i_resource = qn_str_eq(s->resources[i].uri, uri) ? i : i_resource;
     }
     if (i_resource == s->n_resources) {
-        return qn_sx_fail(s, QN_EUNSUPPORTED, schema, "$ref", "leads out of the document");
+        return qn_sx_fail(s, QN_EUNSUPPORTED, schema, "$ref",
+                          "leads out of the document; what it means must be in $defs");
     }
     const qn_json *v = NULL;
     if (fragment.len == 0 || fragment.data[0] == '/') {
@@ -378,7 +379,7 @@ qn_status qn_sx_resolve(qn_sx *s, const qn_json *schema, const qn_json **target)
         }
     }
     if (v == NULL) {
-        return qn_sx_fail(s, QN_EFORMAT, schema, "$ref", "leads to nothing");
+        return qn_sx_fail(s, QN_EFORMAT, schema, "$ref", "leads to nothing: there is no such place in the document");
     }
     *target = v;
     return QN_OK;

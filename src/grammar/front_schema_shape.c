@@ -126,6 +126,61 @@ static bool shape_good(qn_schema_keyword k, const qn_json *v)
     }
 }
 
+/* What shape_good() asks for. */
+static const char *shape_of(qn_schema_keyword k)
+{
+    switch (k) {
+    case QN_SK_TYPE:
+        return "malformed: must be one of null, boolean, string, integer, number, array, object, or a list of them";
+    case QN_SK_ENUM:
+        return "malformed: must be a list of values";
+    case QN_SK_MINIMUM:
+    case QN_SK_MAXIMUM:
+    case QN_SK_EXCLUSIVE_MINIMUM:
+    case QN_SK_EXCLUSIVE_MAXIMUM:
+    case QN_SK_MULTIPLE_OF:
+        return "malformed: must be a number";
+    case QN_SK_PATTERN:
+    case QN_SK_FORMAT:
+    case QN_SK_REF:
+        return "malformed: must be a string";
+    case QN_SK_ITEMS:
+        return "malformed: must be a schema, or in draft 7 a list of schemas";
+    case QN_SK_PREFIX_ITEMS:
+    case QN_SK_ALL_OF:
+    case QN_SK_ANY_OF:
+    case QN_SK_ONE_OF:
+        return "malformed: must be a list of schemas";
+    case QN_SK_UNIQUE_ITEMS:
+        return "malformed: must be true or false";
+    case QN_SK_PROPERTIES:
+    case QN_SK_PATTERN_PROPERTIES:
+    case QN_SK_DEPENDENT_SCHEMAS:
+        return "malformed: must be an object whose members are schemas";
+    case QN_SK_REQUIRED:
+        return "malformed: must be a list of names";
+    case QN_SK_DEPENDENCIES:
+        return "malformed: must be an object whose members are schemas or lists of names";
+    case QN_SK_DEPENDENT_REQUIRED:
+        return "malformed: must be an object whose members are lists of names";
+    default:
+        return "malformed: must be a schema, which is an object, true or false";
+    }
+}
+
+/* Why a keyword is not enforced, and what would be. */
+static const char *refused_why(const char *name)
+{
+    if (strcmp(name, "unevaluatedProperties") == 0) {
+        return "not enforced beside $ref, allOf and their like; additionalProperties, with all properties named, is";
+    }
+    if (strcmp(name, "unevaluatedItems") == 0) {
+        return "not enforced beside $ref, allOf and their like; items, behind prefixItems, is";
+    }
+    return strcmp(name, "$dynamicRef") == 0 || strcmp(name, "$recursiveRef") == 0 ? "not enforced; $ref is"
+                                                                                  : "this keyword is not enforced";
+}
+
 static bool has_applicators(const qn_json *schema)
 {
     static const char *const names[] = {
@@ -189,11 +244,11 @@ qn_status qn_sx_check(qn_sx *s, const qn_json *schema)
             bool is_true = qn_json_kind_of(v) == QN_JSON_BOOL && qn_json_as_bool(v);
             bool is_plain = !has_applicators(schema) && is_schema(v); /* then the same as additional ones */
             if ((!is_items && !is_properties) || (!is_true && !is_plain)) {
-                return qn_sx_fail(s, QN_EUNSUPPORTED, schema, name, "this keyword is not enforced");
+                return qn_sx_fail(s, QN_EUNSUPPORTED, schema, name, refused_why(name));
             }
         }
         if (!shape_good(k, v)) {
-            return qn_sx_fail(s, QN_EFORMAT, schema, name, "malformed");
+            return qn_sx_fail(s, QN_EFORMAT, schema, name, shape_of(k));
         }
     }
     return s->o->strict ? check_strict(s, schema) : QN_OK;

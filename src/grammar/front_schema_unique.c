@@ -1,7 +1,6 @@
 /* Arrays whose items may not repeat, where the values of each item are listed: a rule for each set of values that were
- * there says what may follow. How many items there were is the size of that set, so that places with values of their own
- * (prefixItems) need no more.
- * SPDX-License-Identifier: MIT */
+ * there says what may follow. How many items there were is the size of that set, so that places with values of their
+ * own (prefixItems) need no more. SPDX-License-Identifier: MIT */
 #include "grammar/front_schema_array.h"
 
 #include <stdio.h>

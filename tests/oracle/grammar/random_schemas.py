@@ -10,7 +10,7 @@ import random
 
 NAMES = ["a", "b", "ab", "x1", "é", ""]
 WORDS = ["", "a", "b", "ab", "abc", "aab", "x1", "é", "😀", "a\n", '"', "A", "10", "2024-02-29", "1.2.3.4", "null"]
-PATTERNS = ["a", "^a", "b$", "^a*$", "^[a-c]{1,2}$", "^(a|bc)+$", "\\d", "^\\w?$", "^[^a]", "^$", "^x[0-9]$", "é|a", "."]
+PATTERNS = ["a", "^a", "b$", "^a*$", "^[a-c]{1,2}$", "^(a|bc)+$", "\\d", "^\\w?$", "^[^a]", "^$", "^x[0-9]$", "é|a"]
 FORMATS = ["date", "ipv4", "uuid", "time", "date-time", "uri", "ipv6"]
 NUMBERS = "0 1 2 3 5 7 10 12 -1 -3 -10 0.5 1.5 -0.5 2.25 -2.5 0.1 100 99 1.0 10.5 1000 -12 25".split()
 TYPES = ["null", "boolean", "string", "integer", "number", "array", "object"]
@@ -114,7 +114,8 @@ UNLISTED = [
     ["contains", "minContains", "maxContains", "items", "prefixItems"],
     ["propertyNames", "dependentRequired", "dependentSchemas", "properties"],
 ]
-SHALLOW = [k for g in GROUPS[2:4] for k in g] + ["type", "enum", "const", "required", "minItems", "maxProperties", "$ref"]
+SHALLOW = [k for g in GROUPS[2:4] for k in g]
+SHALLOW += ["type", "enum", "const", "required", "minItems", "maxProperties", "$ref"]
 
 
 def schema(rng, depth=2, unlisted=False):
@@ -142,8 +143,8 @@ def consists_of_itself(root, node, above=()):
     below += list(node.get("dependentSchemas", {}).values())
     if "$ref" in node:
         defs = root.get("$defs", {})
-        below.append({"#": root, "#r": defs["r"], REFS[0]: defs["p"], REFS[1]: defs["q"]["anyOf"][0]}.get(
-            node["$ref"], defs["a/b"]))
+        targets = [defs["p"], defs["q"]["anyOf"][0], defs["a/b"], defs["r"], root]
+        below.append(targets[REFS.index(node["$ref"])])
     return any(consists_of_itself(root, s, (*above, node)) for s in below)
 
 

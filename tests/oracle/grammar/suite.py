@@ -14,8 +14,8 @@ SUITE = SHARED / "data/jsonschema"
 TOOL = pathlib.Path(os.environ.get("QUERN_ORACLE_BIN", "")) / "schema_tool"
 DRAFT7 = "http://json-schema.org/draft-07/schema#"
 
-# Keywords that are enforced in every combination; the others where they can be. definitions, additionalItems and items as
-# a list are draft 7's names of $defs, items and prefixItems.
+# Keywords that are enforced in every combination; the others where they can be. definitions, additionalItems and
+# items as a list are draft 7's names of $defs, items and prefixItems.
 LISTED = set(
     """
     type enum const properties required additionalProperties patternProperties minProperties maxProperties

@@ -1,8 +1,8 @@
 """Small schemas at random, and values near their borders: what the automaton accepts is what PyPI jsonschema does, and
 what is made under the mask validates. QUERN_SECONDS and QUERN_SEED ask for longer runs and other schemas.
 
-Not judged are -0 and exponents, which bounded numbers are not written with, and the order of members: a value is refused
-only when it is in all of them.
+Not judged are -0 and exponents, which bounded numbers are not written with, and the order of members: a value is
+refused only when it is in all of them.
 
 SPDX-License-Identifier: MIT
 """
