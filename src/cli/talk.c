@@ -194,8 +194,9 @@ qn_status qn_talk_answer(qn_talk *t, qn_error *err)
         return qn_fail(err, QN_ERANGE, "the conversation has %zu tokens, the context holds %u", t->prompt.n,
                        (unsigned)t->generation.n_ctx);
     }
+    qn_str tools = t->tool_choice == QN_TOOLS_NONE ? QN_STR("") : qn_buf_view(&t->transcript.tools);
     QN_TRY(qn_talk_format_choose(t, err));
-    QN_TRY(qn_answer_view_begin(&t->view, t->chat, t->rendered, qn_buf_view(&t->transcript.tools), err));
+    QN_TRY(qn_answer_view_begin(&t->view, t->chat, t->rendered, tools, err));
     QN_TRY(reuse(t, err));
     qn_status status = qn_generate(&t->generation, t->prompt.ids + t->n_reused, t->prompt.n - t->n_reused, err);
     qn_status ended = qn_answer_view_end(&t->view, status == QN_OK ? err : NULL);

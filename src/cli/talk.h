@@ -18,6 +18,9 @@ typedef struct qn_talk {
     qn_transcript transcript;
     qn_format *format;    /* of every answer; NULL: any text will do */
     qn_buf reasoning_end; /* the mark behind which it begins when the prompt has opened reasoning */
+    qn_tool_choice tool_choice;
+    const char *tool_name;  /* the one function that must be called, or NULL */
+    bool said_free_calls;   /* that calls are not checked as they are made */
     qn_terminal out, notes; /* standard output, standard error */
     qn_answer_view view;
 

@@ -1,4 +1,4 @@
-/* What the answers of a conversation must look like: a format that the user asked for.
+/* What the answers of a conversation must look like: a format that the user asked for, or calls of tools.
  * SPDX-License-Identifier: MIT */
 #include "cli/talk_format.h"
 
@@ -9,10 +9,63 @@ static bool has_tools(const qn_talk *t)
     return t->transcript.tools.len > 0 && !qn_str_is(qn_buf_view(&t->transcript.tools), "[]");
 }
 
+/* ---- options -------------------------------------------------------------------------------------- */
+
+static const qn_json *name_of_tool(const qn_json *tool)
+{
+    const qn_json *function = qn_json_find(tool, "function");
+    return qn_json_find(function != NULL ? function : tool, "name");
+}
+
+static qn_status check_name(const qn_talk *t, const char *name, qn_error *err)
+{
+    qn_json_doc *doc;
+    qn_str tools = qn_buf_view(&t->transcript.tools);
+    QN_TRY(qn_json_parse(NULL, tools.data, tools.len, QN_TALK_MAX_NODES, &doc, err));
+    const qn_json *list = qn_json_root(doc);
+    bool is_there = false;
+    for (size_t i = 0; i < qn_json_count(list) && !is_there; i++) {
+        const qn_json *of_tool = name_of_tool(qn_json_at(list, i));
+        is_there =
+            of_tool != NULL && qn_json_kind_of(of_tool) == QN_JSON_STRING && qn_str_is(qn_json_as_str(of_tool), name);
+    }
+    qn_json_free(doc);
+    if (!is_there) {
+        return qn_fail(err, QN_EINVAL,
+                       "--tool-choice: '%s' is none of auto, required, none, and no function in --tools", name);
+    }
+    return QN_OK;
+}
+
+static qn_status read_choice(qn_talk *t, qn_error *err)
+{
+    static const char *const words[] = {"auto", "required", "none"};
+    static const qn_tool_choice choices[] = {QN_TOOLS_AUTO, QN_TOOLS_REQUIRED, QN_TOOLS_NONE};
+    const char *word = qn_options_text(t->options, QN_OPTION_ID_TOOL_CHOICE);
+    t->tool_choice = QN_TOOLS_AUTO;
+    if (word == NULL) {
+        return QN_OK;
+    }
+    for (size_t i = 0; i < 3; i++) {
+        if (strcmp(word, words[i]) == 0) {
+            t->tool_choice = choices[i];
+            return i == 1 && !has_tools(t) ? qn_fail(err, QN_EINVAL, "--tool-choice required needs --tools") : QN_OK;
+        }
+    }
+    if (!has_tools(t)) {
+        return qn_fail(err, QN_EINVAL, "--tool-choice: '%s' is none of auto, required, none, and there are no --tools",
+                       word);
+    }
+    t->tool_choice = QN_TOOLS_REQUIRED;
+    t->tool_name = word;
+    return check_name(t, word, err);
+}
+
 qn_status qn_talk_format_check(qn_talk *t, qn_error *err)
 {
-    if (t->format != NULL && has_tools(t)) {
-        return qn_fail(err, QN_EINVAL, "an answer cannot have a format and call --tools");
+    QN_TRY(read_choice(t, err));
+    if (t->format != NULL && has_tools(t) && t->tool_choice != QN_TOOLS_NONE) {
+        return qn_fail(err, QN_EINVAL, "an answer cannot have a format and call --tools: add --tool-choice none");
     }
     return QN_OK;
 }
@@ -95,8 +148,42 @@ static qn_status place_format(qn_talk *t, qn_error *err)
     return QN_OK;
 }
 
+/* ---- calls ---------------------------------------------------------------------------------------- */
+
+static qn_status open_calls(qn_talk *t, qn_format **out, qn_error *err)
+{
+    qn_call_format_options o;
+    qn_call_format_options_init(&o);
+    o.tools = t->transcript.tools.data;
+    o.tools_bytes = t->transcript.tools.len;
+    o.choice = t->tool_choice;
+    o.name = t->tool_name;
+    o.strict = qn_options_flag(t->options, QN_OPTION_ID_STRICT_SCHEMA);
+    qn_error why;
+    qn_status status = qn_call_format_open(t->chat, t->rendered, &o, out, &why);
+    bool is_demanded = t->tool_choice == QN_TOOLS_REQUIRED || o.strict;
+    if (status != QN_EUNSUPPORTED || is_demanded) {
+        t->wrong_usage = status == QN_EUNSUPPORTED;
+        return status == QN_OK ? QN_OK : qn_fail(err, status, "--tools: %s", why.what);
+    }
+    if (!t->said_free_calls) {
+        fprintf(stderr, "quern %s: warning: calls of tools are not checked as they are made: %s\n", t->verb, why.what);
+        t->said_free_calls = true;
+    }
+    return QN_OK;
+}
+
 qn_status qn_talk_format_choose(qn_talk *t, qn_error *err)
 {
     t->generation.guide_after = NULL;
-    return t->format != NULL ? place_format(t, err) : QN_OK;
+    if (t->format != NULL) {
+        return place_format(t, err);
+    }
+    qn_format *calls = NULL;
+    if (has_tools(t)) {
+        QN_TRY(open_calls(t, &calls, err));
+    }
+    qn_status status = qn_generation_set_format(&t->generation, calls, err);
+    qn_format_close(calls);
+    return status;
 }

@@ -178,7 +178,7 @@ static void run_close(run *r)
 static qn_status refuse_chat_options(const qn_options *o, qn_error *err)
 {
     static const qn_option_id ids[] = {QN_OPTION_ID_SYSTEM, QN_OPTION_ID_TEMPLATE, QN_OPTION_ID_TEMPLATE_NAME,
-                                       QN_OPTION_ID_TOOLS};
+                                       QN_OPTION_ID_TOOLS, QN_OPTION_ID_TOOL_CHOICE};
     for (size_t i = 0; i < sizeof(ids) / sizeof(ids[0]); i++) {
         if (qn_options_text(o, ids[i]) != NULL) {
             return qn_fail(err, QN_EINVAL, "--%s needs --chat", qn_option_table[ids[i]].name);

@@ -435,6 +435,91 @@ def test_a_mark_in_pieces(quern, tiny_model, tmp_path):
         assert result.returncode == 0 and re.fullmatch("[xyz]{3}", out["text"])
 
 
+# ---- calls of tools ---------------------------------------------------------------------------------------------
+
+CALLING = """{% if tools %}<s>tools
+{% for t in tools %}{{ t | tojson }}
+{% endfor %}</s>{% endif %}{% for m in messages %}<s>{{ m.role }}
+{{ m.content or '' }}{% for c in m.tool_calls or [] %}
+<tool_call>
+{"name": "{{ c.function.name }}", "arguments": {{ c.function.arguments | tojson }}}
+</tool_call>{% endfor %}</s>{% endfor %}{% if add_generation_prompt %}<s>assistant
+{% endif %}"""
+
+
+def tool(name, **properties):
+    return {"type": "function", "function": {"name": name, "parameters": obj(**properties)}}
+
+
+TOOLS = [tool("clock", zone={"enum": ["UTC", "CET"]}), tool("add", a={"type": "integer", "maximum": 9}, b={"type": "boolean"})]
+
+
+@pytest.fixture
+def calling(tmp_path):
+    """Options for a template that shows calls, and tools."""
+    (tmp_path / "calling.jinja").write_text(CALLING)
+    (tmp_path / "tools.json").write_text(json.dumps(TOOLS))
+    return ["--template", tmp_path / "calling.jinja", "--tools", tmp_path / "tools.json", "--temp", 1.5, "-n", 300]
+
+
+def assert_calls(out, names):
+    assert out["whole"] and not out["cut"] and out["tool_calls"]
+    for call in out["tool_calls"]:
+        arguments = json.loads(call["function"]["arguments"])
+        assert call["function"]["name"] in names
+        if call["function"]["name"] == "clock":
+            assert arguments in ({"zone": "UTC"}, {"zone": "CET"})
+        else:
+            assert set(arguments) == {"a", "b"} and arguments["a"] <= 9 and arguments["b"] in (True, False)
+
+
+def test_tool_choice(quern, tiny_model, calling):
+    def answer(*args):
+        result = quern("run", "--chat", "--json", "-m", tiny_model, *calling, *args, "b")
+        assert result.returncode == 0, result.stderr
+        return json.loads(result.stdout)
+
+    for seed in range(3):
+        assert_calls(answer("--tool-choice", "required", "--seed", seed), ("clock", "add"))
+        assert_calls(answer("--tool-choice", "add", "--seed", seed), ("add",))
+        assert_calls(answer("--tool-choice", "clock", "--seed", seed), ("clock",))
+        assert answer("--tool-choice", "none", "--seed", seed)["tool_calls"] == []
+    # An answer may have a format where the tools are only shown.
+    assert answer("--tool-choice", "none", "--choice", "aa", "--choice", "bb")["text"] in ("aa", "bb")
+    result = quern("chat", "--json", "-m", tiny_model, *calling, "--tool-choice", "clock", stdin=b"b\nc\n")
+    assert result.returncode == 0
+    for line in result.stdout.splitlines():
+        assert_calls(json.loads(line), ("clock",))
+
+
+def test_a_call_that_does_not_fit_is_told(quern, tiny_model, calling):
+    result = quern("run", "--chat", "--json", "-m", tiny_model, *calling[:-1], 8, "--tool-choice", "clock", "b")
+    assert result.returncode == 1 and not json.loads(result.stdout)["whole"] and b"not whole" in result.stderr
+
+
+def test_calls_that_cannot_be_held(quern, tiny_model, tmp_path, calling):
+    """Said once where calls are possible, refused where they were demanded."""
+    args = ["-m", tiny_model, "--tools", tmp_path / "tools.json"]  # the model's own template shows no calls
+    result = quern("chat", *args, "-n", 3, stdin=b"b\nc\n")
+    assert result.returncode == 0 and result.stderr.count(b"not checked") == 1
+    for choice in ("required", "clock"):
+        result = quern("run", "--chat", *args, "--tool-choice", choice, "b")
+        assert result.returncode == 2 and b"--tools: the chat template shows no calls" in result.stderr
+    bad = [TOOLS[0], tool("hard", x={"type": "array", "uniqueItems": True})]
+    (tmp_path / "tools.json").write_text(json.dumps(bad))
+    result = quern("run", "--chat", "-m", tiny_model, *calling[:-1], 3, "b")
+    assert b"not checked" in result.stderr and b"hard" in result.stderr
+    assert quern("run", "--chat", "-m", tiny_model, *calling, "--tool-choice", "required", "b").returncode == 2
+
+
+def test_tool_choice_usage(quern, calling):
+    assert_fails(quern("run", "--chat", *calling, "--tool-choice", "clok", "b"), 2, "'clok'", "auto, required, none")
+    assert_fails(quern("run", "--chat", "--tool-choice", "required", "b"), 2, "--tools")
+    assert_fails(quern("run", "--chat", "--tool-choice", "clock", "b"), 2, "'clock'", "--tools")
+    assert_fails(quern("run", "--chat", *calling, "--regex", "a", "b"), 2, "--tools", "--tool-choice none")
+    assert_fails(quern("run", "--tool-choice", "required", "b"), 2, "--tool-choice needs --chat")
+
+
 # ---- quern grammar check ----------------------------------------------------------------------------------------
 
 
