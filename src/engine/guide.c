@@ -150,7 +150,9 @@ static qn_status fill_mask(qn_guide *g, qn_error *err)
 static qn_status move(qn_guide *g, int32_t id, qn_error *err)
 {
     qn_status status = qn_matcher_accept(g->matcher, id);
-    return status == QN_OK ? QN_OK : qn_fail(err, status, "going on with token %ld: %s", (long)id, qn_status_text(status));
+    return status == QN_OK
+               ? QN_OK
+               : qn_fail(err, status, "going on with token %ld: %s", (long)id, qn_status_text(status));
 }
 
 /* Takes a token of the mask and moves. */

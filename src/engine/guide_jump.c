@@ -89,14 +89,15 @@ static qn_status cut(const jump *j, size_t n_bytes, int32_t *ids, size_t *n)
     return status == QN_ERANGE ? QN_OK : status;
 }
 
-/* Whether the last tokens of the whole spell the forced bytes, with a cut before them, and those before are the tail's. */
+/* Whether the last tokens of the whole spell the forced bytes, with a cut before them, those before are of the tail. */
 static bool agrees(jump *j)
 {
     size_t left = j->forced.len;
     j->first = j->n_whole;
     while (left > 0 && j->first > 0) {
         qn_str bytes = qn_grammar_vocab_bytes(j->vocab, j->whole[j->first - 1]);
-        if (bytes.len == 0 || bytes.len > left || memcmp(bytes.data, j->forced.data + left - bytes.len, bytes.len) != 0) {
+        if (bytes.len == 0 || bytes.len > left ||
+            memcmp(bytes.data, j->forced.data + left - bytes.len, bytes.len) != 0) {
             return false;
         }
         left -= bytes.len;

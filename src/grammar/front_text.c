@@ -28,7 +28,8 @@ static qn_status read_choices(qn_gx_builder *b, const qn_json *list, qn_error *e
     size_t n = qn_json_count(list);
     qn_str *choices = qn_zalloc_array(b->budget, "grammar", n, sizeof(*choices));
     if (choices == NULL) {
-        return qn_fail(err, qn_alloc_failure(b->budget, (uint64_t)n * sizeof(*choices)), "no memory for %zu choices", n);
+        qn_status status = qn_alloc_failure(b->budget, (uint64_t)n * sizeof(*choices));
+        return qn_fail(err, status, "no memory for %zu choices", n);
     }
     qn_status status = QN_OK;
     for (size_t i = 0; i < n && status == QN_OK; i++) {

@@ -260,7 +260,8 @@ qn_status qn_chain_choose(qn_chain *c, const float *logits, const uint64_t *mask
     bool is_few = qn_mask_count(mask, c->n_vocab) <= QN_MASK_FEW;
     int32_t picked = is_few ? pick_of_few(c, logits, mask) : pick_of_many(c, logits, mask);
     if (picked < 0) {
-        return qn_fail(err, QN_EINVAL, "no token can be picked: those that may come next are banned or have no finite logit");
+        return qn_fail(err, QN_EINVAL,
+                       "no token can be picked: those that may come next are banned or have no finite logit");
     }
     tell(c, logits, picked, id, logprob);
     return QN_OK;

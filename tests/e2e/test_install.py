@@ -1,4 +1,5 @@
 # A program outside the tree builds against the installed library and generates text. SPDX-License-Identifier: MIT
+import json
 import os
 import pathlib
 import shutil
@@ -30,18 +31,18 @@ def prefix(tmp_path_factory):
 
 
 @pytest.fixture(scope="module")
-def generate(prefix, tmp_path_factory):
-    """The example, built as its Makefile does it."""
+def examples(prefix, tmp_path_factory):
+    """The folder of the examples, built as their Makefile does it."""
     for tool in ("make", "pkg-config"):
         if shutil.which(tool) is None:
             pytest.skip(f"{tool} is not installed")
     folder = tmp_path_factory.mktemp("example")
-    for file in ("generate.c", "Makefile"):
+    for file in ("generate.c", "structured.c", "Makefile"):
         shutil.copy(EXAMPLES / file, folder)
     found = [p.parent for p in prefix.rglob("quern.pc")]
     assert len(found) == 1
-    run("make", "-C", folder, env=os.environ | {"PKG_CONFIG_PATH": str(found[0])})
-    return folder / "generate"
+    run("make", "-C", folder, "generate", "structured", env=os.environ | {"PKG_CONFIG_PATH": str(found[0])})
+    return folder
 
 
 def test_what_is_installed(prefix):
@@ -59,16 +60,23 @@ def test_header_is_enough_alone_for_c_and_cpp(prefix, tmp_path):
             f"-I{prefix}/include", tmp_path / name, "-o", tmp_path / "a.o")
 
 
-def test_example_generates_from_a_tiny_model(generate, tiny_model):
-    assert run(generate, tiny_model, "a") != ""
+def test_example_generates_from_a_tiny_model(examples, tiny_model):
+    assert run(examples / "generate", tiny_model, "a") != ""
 
 
-def test_example_generates_a_story(generate, shared):
-    text = run(generate, shared("models/stories260K.gguf"), "Once upon a time")
+def test_example_writes_json_whatever_the_model(examples, tiny_model):
+    person = json.loads(run(examples / "structured", tiny_model, "a"))
+    assert list(person) == ["name", "age", "mood"]
+    assert len(person["name"]) <= 40 and 0 <= person["age"] <= 120 and person["mood"] in ("merry", "calm", "grim")
+
+
+def test_example_generates_a_story(examples, shared):
+    text = run(examples / "generate", shared("models/stories260K.gguf"), "Once upon a time")
     assert len(text) > 60 and sum(c.isalpha() or c.isspace() for c in text) > 0.9 * len(text)
 
 
-def test_example_names_a_bad_file(generate, tmp_path):
+def test_example_names_a_bad_file(examples, tmp_path):
     (tmp_path / "page.gguf").write_text("<html>")
-    result = subprocess.run([generate, tmp_path / "page.gguf", "a"], capture_output=True, text=True, timeout=60)
+    result = subprocess.run([examples / "generate", tmp_path / "page.gguf", "a"], capture_output=True, text=True,
+                            timeout=60)
     assert result.returncode == 1 and result.stderr.startswith("QN_EFORMAT: ")

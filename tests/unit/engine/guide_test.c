@@ -146,6 +146,24 @@ static void test_copies_go_their_own_way(void **state)
     close_place(&p);
 }
 
+/* Special tokens that the format names come by themselves, in time too; text that only looks like one does not count. */
+static void test_special_tokens(void **state)
+{
+    (void)state;
+    place p = open_place();
+    for (uint64_t seed = 0; seed < 24; seed++) {
+        qn_guide *g = open_guide(&p, QN_FORMAT_GRAMMAR, "root ::= [a-c]* <s> [d-f]{2,9} (<s> \"x\")?");
+        qn_sampler *s = open_sampler(&p, 1, seed);
+        answer a = generate(&p, g, s, seed, 4 + seed / 2, seed % 2 == 0);
+        assert_true(a.is_whole && matches("[a-c]*[d-f]{2,9}x?", &a)); /* special tokens have no bytes */
+        uint32_t n_special = a.text[a.n_bytes - 1] == 'x' ? 2 : 1;
+        assert_int_equal(a.n_tokens, a.n_bytes + n_special + 1);
+        qn_sampler_close(s);
+        qn_guide_close(g);
+    }
+    close_place(&p);
+}
+
 /* With a session, as a program does it: temperature, log-probabilities, a limit. */
 static void test_with_a_model(void **state)
 {
@@ -238,6 +256,7 @@ int main(void)
         cmocka_unit_test(test_the_last_token),
         cmocka_unit_test(test_banned_end),
         cmocka_unit_test(test_copies_go_their_own_way),
+        cmocka_unit_test(test_special_tokens),
         cmocka_unit_test(test_with_a_model),
         cmocka_unit_test(test_threads),
     };
