@@ -46,6 +46,23 @@ static qn_status number_holds(qn_sx *s, const qn_json *schema, qn_schema_keyword
     return is_known ? QN_OK : qn_sx_fail(s, QN_EUNSUPPORTED, schema, "multipleOf", "more than 18 digits");
 }
 
+/* int32 and its like. */
+static qn_status number_format_holds(qn_sx *s, const qn_json *schema, const qn_json *format, const qn_json *value,
+                                     bool *holds)
+{
+    const char *low, *high;
+    if (!qn_sx_number_format(qn_json_as_str(format), &low, &high) || low == NULL) {
+        return QN_OK;
+    }
+    qn_decimal x, a, b;
+    if (!qn_decimal_read(s, qn_json_as_str(value), &x) || !qn_decimal_read(s, qn_str_of(low), &a) ||
+        !qn_decimal_read(s, qn_str_of(high), &b)) {
+        return qn_sx_fail(s, QN_EFULL, schema, "format", "a number with an exponent beyond 100000");
+    }
+    *holds = qn_decimal_compare(&x, &a) >= 0 && qn_decimal_compare(&x, &b) <= 0;
+    return QN_OK;
+}
+
 static const qn_json *additional_of(const qn_json *schema, const char *keyword, const char *unevaluated)
 {
     const qn_json *v = qn_json_find(schema, keyword);
@@ -282,6 +299,9 @@ static qn_status keyword_holds(qn_sx *s, const qn_json *schema, qn_schema_keywor
     }
     switch (kind) {
     case QN_JSON_NUMBER:
+        if (k == QN_SK_FORMAT) {
+            return number_format_holds(s, schema, v, value, holds);
+        }
         return k >= QN_SK_MINIMUM && k <= QN_SK_MULTIPLE_OF ? number_holds(s, schema, k, v, value, holds) : QN_OK;
     case QN_JSON_STRING:
         return qn_sx_string_holds(s, schema, k, v, qn_json_as_str(value), holds);

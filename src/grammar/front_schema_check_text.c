@@ -18,8 +18,7 @@ static qn_status text_holds(qn_sx *s, const qn_json *schema, const char *keyword
             status = qn_sx_fail(s, status, schema, keyword, "a text is too long to be matched");
         }
     } else if (status == QN_ENOTFOUND) {
-        status = qn_sx_fail(s, QN_EUNSUPPORTED, schema, keyword,
-                            "this format is not enforced; a pattern would be, or leave it out");
+        status = qn_sx_fail(s, QN_EUNSUPPORTED, schema, keyword, QN_SX_NO_FORMAT);
     } else {
         status = qn_sx_fail(s, status, schema, keyword, err.what);
     }
@@ -37,6 +36,13 @@ qn_status qn_sx_pattern_holds(qn_sx *s, const qn_json *schema, const char *keywo
 static qn_status format_holds(qn_sx *s, const qn_json *schema, qn_str format, qn_str text, bool *holds)
 {
     bool is_near = false;
+    const char *other = qn_sx_other_format(format), *low, *high;
+    if (other != NULL) {
+        return text_holds(s, schema, "format", qn_str_of(other), false, text, holds);
+    }
+    if (qn_sx_number_format(format, &low, &high)) {
+        return QN_OK;
+    }
     QN_TRY(qn_sx_step(s, 200));
     QN_TRY(text_holds(s, schema, "format", format, true, text, holds));
     const char *loose = *holds ? NULL : qn_sx_loose_format(format);

@@ -194,11 +194,20 @@ unsigned qn_sx_types_of(const qn_json *type); /* of the value of `type`; 0: malf
 qn_status qn_sx_number(qn_sx *s, const qn_schema_clause *c, qn_gx *out);
 qn_status qn_sx_string(qn_sx *s, const qn_schema_clause *c, qn_gx *out);
 qn_status qn_sx_string_content(qn_sx *s, const qn_schema_clause *c, bool is_key, qn_gx *out); /* without the quotes */
+qn_status qn_sx_array(qn_sx *s, const qn_schema_clause *c, qn_gx *out);
+qn_status qn_sx_object(qn_sx *s, const qn_schema_clause *c, qn_gx *out);
+
+/* ---- front_schema_format.c ---- */
+
+#define QN_SX_NO_FORMAT "this format is not enforced; a pattern would be, or leave it out"
+
 /* Formats that are written more narrowly than they are defined (no xn-- labels, no year 0): a pattern that all texts of
  * the format fit. What does not fit it is surely none; NULL: the format is exact. */
 const char *qn_sx_loose_format(qn_str name);
-qn_status qn_sx_array(qn_sx *s, const qn_schema_clause *c, qn_gx *out);
-qn_status qn_sx_object(qn_sx *s, const qn_schema_clause *c, qn_gx *out);
+/* The pattern of a format that front_format.c does not know; NULL: there is none. */
+const char *qn_sx_other_format(qn_str name);
+/* A format of numbers: its bounds, or NULL for both. */
+bool qn_sx_number_format(qn_str name, const char **low, const char **high);
 
 /* ---- front_schema_value.c: known values ---- */
 

@@ -12,6 +12,7 @@
 typedef struct number {
     qn_sx *s;
     unsigned types;
+    bool has_strings; /* the same clause allows strings */
     qn_decimal lower, upper;
     bool has_lower, has_upper, is_above, is_below; /* is_above: the bound itself is left out */
     int64_t divisor;                               /* 0: none */
@@ -46,12 +47,11 @@ static qn_gx plain_numbers(number *x)
     return pattern(x, "-?(?:0|[1-9]\\d*)(?:\\.\\d+)?");
 }
 
-static qn_status add_bound(number *x, const qn_json *schema, const char *keyword, const qn_json *v, bool is_lower,
+static qn_status add_bound(number *x, const qn_json *schema, const char *keyword, qn_str text, bool is_lower,
                            bool is_exclusive)
 {
     qn_decimal d;
-    if (!qn_decimal_read(x->s, qn_json_as_str(v), &d) || d.point > QN_DECIMAL_MAX ||
-        (int64_t)d.n - d.point > QN_DECIMAL_MAX) {
+    if (!qn_decimal_read(x->s, text, &d) || d.point > QN_DECIMAL_MAX || (int64_t)d.n - d.point > QN_DECIMAL_MAX) {
         return qn_sx_fail(x->s, QN_EFULL, schema, keyword, "a number with more than 400 digits");
     }
     int order = 0;
@@ -125,6 +125,22 @@ static qn_status add_divisor(number *x, const qn_json *schema, const qn_json *v)
     return QN_OK;
 }
 
+/* int32 and its like. A format of strings says nothing of a number, and one that nobody knows may be anything. */
+static qn_status add_format(number *x, const qn_json *schema, qn_str name)
+{
+    const char *low, *high;
+    if (!qn_sx_number_format(name, &low, &high)) {
+        bool is_of_strings = qn_front_format_index(name) >= 0 || qn_sx_other_format(name) != NULL;
+        return is_of_strings || x->has_strings ? QN_OK
+                                               : qn_sx_fail(x->s, QN_EUNSUPPORTED, schema, "format", QN_SX_NO_FORMAT);
+    }
+    if (low != NULL) {
+        QN_TRY(add_bound(x, schema, "format", qn_str_of(low), true, false));
+        QN_TRY(add_bound(x, schema, "format", qn_str_of(high), false, false));
+    }
+    return QN_OK;
+}
+
 static qn_status add_holds(number *x, const qn_json *schema)
 {
     static const struct {
@@ -137,10 +153,14 @@ static qn_status add_holds(number *x, const qn_json *schema)
     for (size_t i = 0; i < 4; i++) {
         const qn_json *v = qn_json_find(schema, bounds[i].keyword);
         if (v != NULL) {
-            QN_TRY(add_bound(x, schema, bounds[i].keyword, v, bounds[i].is_lower, bounds[i].is_exclusive));
+            QN_TRY(
+                add_bound(x, schema, bounds[i].keyword, qn_json_as_str(v), bounds[i].is_lower, bounds[i].is_exclusive));
         }
     }
-    const qn_json *divisor = qn_json_find(schema, "multipleOf");
+    const qn_json *divisor = qn_json_find(schema, "multipleOf"), *format = qn_json_find(schema, "format");
+    if (format != NULL) {
+        QN_TRY(add_format(x, schema, qn_json_as_str(format)));
+    }
     return divisor != NULL ? add_divisor(x, schema, divisor) : QN_OK;
 }
 
@@ -236,13 +256,13 @@ static qn_status add_fails(number *x, const qn_schema_literal *l)
 {
     switch (l->keyword) {
     case QN_SK_MINIMUM:
-        return add_bound(x, l->schema, "minimum", l->value, false, true);
+        return add_bound(x, l->schema, "minimum", qn_json_as_str(l->value), false, true);
     case QN_SK_EXCLUSIVE_MINIMUM:
-        return add_bound(x, l->schema, "exclusiveMinimum", l->value, false, false);
+        return add_bound(x, l->schema, "exclusiveMinimum", qn_json_as_str(l->value), false, false);
     case QN_SK_MAXIMUM:
-        return add_bound(x, l->schema, "maximum", l->value, true, true);
+        return add_bound(x, l->schema, "maximum", qn_json_as_str(l->value), true, true);
     case QN_SK_EXCLUSIVE_MAXIMUM:
-        return add_bound(x, l->schema, "exclusiveMaximum", l->value, true, false);
+        return add_bound(x, l->schema, "exclusiveMaximum", qn_json_as_str(l->value), true, false);
     case QN_SK_ENUM:
         return forbid(x, l->value, true);
     case QN_SK_CONST:
@@ -328,7 +348,7 @@ static qn_status with_remainders(number *x, qn_gx *out)
 
 qn_status qn_sx_number(qn_sx *s, const qn_schema_clause *c, qn_gx *out)
 {
-    number x = {.s = s, .types = c->types & QN_ST_NUMBER};
+    number x = {.s = s, .types = c->types & QN_ST_NUMBER, .has_strings = (c->types & QN_ST_STRING) != 0};
     for (size_t i = 0; i < c->n_literals; i++) {
         const qn_schema_literal *l = &c->literals[i];
         QN_TRY(l->is_negated ? add_fails(&x, l) : add_holds(&x, l->schema));

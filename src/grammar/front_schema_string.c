@@ -18,23 +18,6 @@ static void join(content *x, qn_gx part)
     x->has_all = true;
 }
 
-const char *qn_sx_loose_format(qn_str name)
-{
-    static const struct {
-        const char *name, *pattern;
-    } table[] = {{"date", "^\\d{4}-\\d\\d-\\d\\d$"},
-                 {"time", "^\\d\\d:\\d\\d:\\d\\d"},
-                 {"date-time", "^\\d{4}-\\d\\d-\\d\\d[^]\\d\\d:\\d\\d:\\d\\d"},
-                 {"hostname", "^[A-Za-z0-9.-]*$"},
-                 {"email", "@"}};
-    for (size_t i = 0; i < sizeof(table) / sizeof(*table); i++) {
-        if (qn_str_is(name, table[i].name)) {
-            return table[i].pattern;
-        }
-    }
-    return NULL;
-}
-
 static qn_status add_pattern(content *x, const qn_json *schema, const qn_json *pattern, bool is_negated)
 {
     qn_gx part;
@@ -48,22 +31,32 @@ static qn_status add_pattern(content *x, const qn_json *schema, const qn_json *p
     return QN_OK;
 }
 
+/* A format that is a pattern of its own here. */
+static qn_status add_format_pattern(content *x, const char *pattern, bool is_negated)
+{
+    qn_gx part;
+    QN_TRY(qn_front_pattern(x->s->b, qn_str_of(pattern), true, true, &part, x->s->err));
+    join(x, is_negated ? qn_gx_not(x->s->b, part) : part);
+    x->has_not = x->has_not || is_negated;
+    return QN_OK;
+}
+
 static qn_status add_format(content *x, const qn_json *schema, const qn_json *format, bool is_negated)
 {
     qn_sx *s = x->s;
     qn_str name = qn_json_as_str(format);
     int i = qn_front_format_index(name);
-    if (i < 0) {
-        return qn_sx_fail(s, QN_EUNSUPPORTED, schema, "format",
-                          "this format is not enforced; a pattern would be, or leave it out");
+    const char *other = qn_sx_other_format(name), *loose = is_negated ? qn_sx_loose_format(name) : NULL, *low, *high;
+    if (other != NULL || loose != NULL) {
+        return other != NULL && other[0] == '\0' && !is_negated
+                   ? QN_OK
+                   : add_format_pattern(x, other != NULL ? other : loose, is_negated);
     }
-    const char *loose = is_negated ? qn_sx_loose_format(name) : NULL;
-    if (loose != NULL) {
-        qn_gx part;
-        QN_TRY(qn_front_pattern(s->b, qn_str_of(loose), true, true, &part, s->err));
-        join(x, qn_gx_not(s->b, part));
-        x->has_not = true;
+    if (i < 0 && !is_negated && qn_sx_number_format(name, &low, &high)) {
         return QN_OK;
+    }
+    if (i < 0) {
+        return qn_sx_fail(s, QN_EUNSUPPORTED, schema, "format", QN_SX_NO_FORMAT);
     }
     if (!s->has_format[i]) {
         qn_gx body;

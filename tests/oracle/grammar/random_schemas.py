@@ -159,8 +159,11 @@ def document(rng, unlisted=False):
     """A schema with its $defs, none of which consists of itself."""
     while True:
         made = drawn(rng, unlisted)
-        if not any(consists_of_itself(made, p) for p in parts(made)):
-            return made
+        if any(consists_of_itself(made, p) for p in parts(made)):
+            continue
+        if rng.random() < 0.25:
+            return {"$schema": "http://json-schema.org/draft-07/schema#", **in_draft7(made)}
+        return made
 
 
 def drawn(rng, unlisted):
@@ -173,6 +176,37 @@ def drawn(rng, unlisted):
             "r": {"$anchor": "r", "type": rng.choice(TYPES)},
         }
     return made
+
+
+LATER = ("minContains", "maxContains", "dependentRequired", "dependentSchemas")
+
+
+def in_draft7(node):
+    """The schema in draft 7's words, without what draft 7 does not know."""
+    if isinstance(node, list):
+        return [in_draft7(n) for n in node]
+    if not isinstance(node, dict):
+        return node
+    out = {}
+    for key, sub in node.items():
+        if key in ("enum", "const", "required"):
+            out[key] = sub
+        elif key in ("properties", "patternProperties", "$defs"):
+            out[key.replace("$defs", "definitions")] = {k: in_draft7(v) for k, v in sub.items()}
+        elif key == "prefixItems":
+            out["items"] = in_draft7(sub)
+        elif key == "items" and "prefixItems" in node:
+            out["additionalItems"] = in_draft7(sub)
+        elif key == "$ref":
+            out[key] = sub.replace("$defs", "definitions")
+        elif key == "$anchor":
+            out["$id"] = "#" + sub
+        elif key not in LATER:
+            out[key] = in_draft7(sub)
+    wanted, schemas = node.get("dependentRequired", {}), node.get("dependentSchemas", {})
+    if wanted or schemas:
+        out["dependencies"] = {**wanted, **{k: in_draft7(v) for k, v in schemas.items()}}
+    return out
 
 
 def literals(node):

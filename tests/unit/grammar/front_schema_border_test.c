@@ -142,6 +142,24 @@ static void refused_names(void **state)
     CHECK("{\"type\":\"string\",\"not\":{\"format\":\"date\"}}", "+\"a\"", "-\"2024-02-28\"", "-\"0000-01-01\"");
 }
 
+static void other_formats(void **state)
+{
+    (void)state;
+    CHECK("{\"type\":\"integer\",\"format\":\"int32\"}", "+2147483647", "-2147483648", "+-2147483648", "--2147483649",
+          "-1.5");
+    CHECK("{\"type\":\"integer\",\"format\":\"uint8\",\"maximum\":300}", "+255", "-256", "--1");
+    CHECK("{\"enum\":[1,2147483648],\"format\":\"int32\"}", "+1", "-2147483648");
+    CHECK("{\"type\":[\"string\",\"integer\"],\"format\":\"int64\"}", "+\"a\"", "+5", "-9223372036854775808");
+    CHECK("{\"type\":\"number\",\"format\":\"double\"}", "+1.5e10");
+    CHECK("{\"type\":\"string\",\"format\":\"byte\"}", "+\"YWI=\"", "-\"YWI\"", "+\"\"");
+    CHECK("{\"enum\":[\"YWI=\",\"a\"],\"format\":\"byte\"}", "+\"YWI=\"", "-\"a\"");
+    CHECK("{\"type\":\"string\",\"format\":\"uuid4\"}", "+\"2eb8aa08-aa98-41ea-b4aa-73b441d16380\"",
+          "-\"2eb8aa08-aa98-11ea-b4aa-73b441d16380\"");
+    CHECK("{\"type\":\"string\",\"format\":\"binary\"}", "+\"a\"", "-1");
+    CHECK("{\"type\":\"integer\",\"format\":\"date\"}", "+1");
+    REFUSES("{\"type\":\"integer\",\"format\":\"unix-time\"}", "#/format: this format is not enforced");
+}
+
 static void odd_references(void **state)
 {
     (void)state;
@@ -300,11 +318,11 @@ static void out_of_memory(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(zero_bounds),   cmocka_unit_test(few_values),     cmocka_unit_test(contradictions),
-        cmocka_unit_test(huge_bounds),   cmocka_unit_test(multiples),      cmocka_unit_test(malformed),
-        cmocka_unit_test(refused_names), cmocka_unit_test(odd_references), cmocka_unit_test(uniqueness),
-        cmocka_unit_test(occurrence),    cmocka_unit_test(many_patterns),  cmocka_unit_test(large_schemas),
-        cmocka_unit_test(out_of_memory),
+        cmocka_unit_test(zero_bounds),   cmocka_unit_test(few_values),    cmocka_unit_test(contradictions),
+        cmocka_unit_test(huge_bounds),   cmocka_unit_test(multiples),     cmocka_unit_test(malformed),
+        cmocka_unit_test(refused_names), cmocka_unit_test(other_formats), cmocka_unit_test(odd_references),
+        cmocka_unit_test(uniqueness),    cmocka_unit_test(occurrence),    cmocka_unit_test(many_patterns),
+        cmocka_unit_test(large_schemas), cmocka_unit_test(out_of_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
