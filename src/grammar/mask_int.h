@@ -39,6 +39,7 @@ qn_status qn_mask_fill(qn_engine *e, uint32_t config, uint64_t *bits);
 /* mask_walk.c: collects ids and exits in e->ids and e->exits. */
 void qn_walk_begin(qn_engine *e);
 void qn_walk_add(qn_engine *e, uint32_t id);
+void qn_walk_add_below(qn_engine *e, const qn_trie *t, uint32_t i); /* all tokens below a node */
 /* Nodes [begin, end) of a trie, siblings and what is below them, from a configuration. */
 void qn_walk(qn_engine *e, const qn_trie *t, uint32_t begin, uint32_t end, uint32_t config);
 void qn_walk_root(qn_engine *e, const qn_trie *t, uint32_t config);
@@ -50,6 +51,9 @@ void qn_walk_loop(qn_engine *e, const qn_trie *t, uint32_t begin, uint32_t end, 
  * with all its tokens or the shorter ones, from a state of a loop. */
 uint32_t qn_slice_of_config(qn_engine *e, uint32_t config);
 qn_slice_fit qn_slice_of_loop(qn_engine *e, uint32_t state);
+/* Rounds that must be allowed from a state of a loop on for all tokens below node i to be taken, and to lead to an end,
+ * surely. UINT32_MAX: not known. *n_left: of how many more states the slice may be looked for. */
+uint32_t qn_below_needs(qn_engine *e, const qn_trie *t, uint32_t i, uint32_t state, uint32_t *n_left);
 
 /* mask_loop.c */
 
@@ -57,8 +61,8 @@ qn_slice_fit qn_slice_of_loop(qn_engine *e, uint32_t state);
 uint32_t *qn_loop_row(qn_engine *e, uint32_t state);
 /* The table of a loop's state for what is outside of the slice that fits it (NULL: none); NULL after a failure. */
 const qn_loop_table *qn_loop_table_of(qn_engine *e, uint32_t state, const qn_slice *s);
-/* All tokens outside s by the table, with the counters of f. */
-void qn_walk_table(qn_engine *e, qn_frame f, const qn_loop_table *table, const qn_slice *s, uint32_t behind);
+/* All tokens outside s by the table, with the counters of f, whose number is `frame`. */
+void qn_walk_table(qn_engine *e, uint32_t frame, const qn_loop_table *table, const qn_slice *s, uint32_t behind);
 
 /* mask_table.c */
 

@@ -3,7 +3,8 @@
  * SPDX-License-Identifier: MIT */
 #include "grammar/mask_int.h"
 
-#define MAX_PLACES (1u << 26)
+#define MAX_PLACES (1u << 24)
+#define MAX_FITS 8 /* states that slices are looked for, of one table */
 
 uint32_t *qn_loop_row(qn_engine *e, uint32_t state)
 {
@@ -27,8 +28,8 @@ uint32_t *qn_loop_row(qn_engine *e, uint32_t state)
 }
 
 typedef struct collection {
-    qn_rx_vec within_loop, behind; /* qn_loop_place */
-    uint64_t goes_on[4];
+    qn_rx_vec within_loop, below, behind; /* qn_loop_place */
+    uint32_t n_fits;                      /* of how many more states slices may be looked for */
 } collection;
 
 static void add_place(qn_engine *e, qn_rx_vec *v, qn_loop_place p)
@@ -58,26 +59,32 @@ static void collect(qn_engine *e, uint32_t start, const qn_trie *t, uint32_t beg
         const qn_trie_node *n = &t->nodes[i];
         uint32_t d = n->depth - 1u, to = rows[d][n->byte];
         const qn_rx_node *x = qn_rx_at(&e->rx, states[d]);
-        bool may_end = x->b != 0 && x->is_null && d != base;
+        if (x->b != 0 && x->is_null && d != base) {
+            add_place(e, &out->behind, (qn_loop_place){i, states[d], rounds[d], rounds[d]});
+        }
         if (to == QN_RX_NEVER) {
-            if (may_end) {
-                add_place(e, &out->behind, (qn_loop_place){i, states[d], rounds[d], rounds[d]});
-            }
             i = n->next;
             continue;
         }
-        out->goes_on[n->byte / 64] |= (uint64_t)may_end << (n->byte % 64);
         uint32_t through = rounds[d] + (qn_rx_at(&e->rx, to)->b != 0);
-        uint32_t needed = n->token < 0 ? 0 : rounds_in_all(e, to, through, 0);
-        for (int32_t id = n->token; id >= 0; id = n->has_more ? e->vocab->same[id] : -1) {
-            add_place(e, &out->within_loop, (qn_loop_place){(uint32_t)id, to, through, needed});
+        uint32_t needed = n->rank == n[1].rank ? 0 : rounds_in_all(e, to, through, 0);
+        for (uint32_t k = n->rank; k < n[1].rank; k++) {
+            add_place(e, &out->within_loop, (qn_loop_place){(uint32_t)t->ids[k], to, through, needed});
         }
+        if (n->next == i + 1) {
+            i++;
+            continue;
+        }
+        uint32_t below = qn_below_needs(e, t, i, to, &out->n_fits);
+        if (below != UINT32_MAX) {
+            add_place(e, &out->below, (qn_loop_place){i, to, through, qn_len_add(through, below)});
+            i = n->next;
+            continue;
+        }
+        states[d + 1] = to;
+        rounds[d + 1] = through;
+        rows[d + 1] = qn_loop_row(e, to);
         i++;
-        if (i != n->next) {
-            states[d + 1] = to;
-            rounds[d + 1] = through;
-            rows[d + 1] = qn_loop_row(e, to);
-        }
     }
     e->work += end - begin;
 }
@@ -94,29 +101,22 @@ static void collect_borders(qn_engine *e, uint32_t start, const qn_slice *s, col
     }
 }
 
-static qn_loop_table *make_table(qn_engine *e, const qn_trie *t, const collection *from)
+static void fill_table(const qn_trie *t, const collection *from, qn_loop_table *table)
 {
-    qn_loop_table *table = qn_zalloc(e->budget, QN_RX_OWNER, sizeof(*table));
-    size_t n = (size_t)from->within_loop.n + from->behind.n + 1;
-    qn_loop_place *places = qn_zalloc_array(e->budget, QN_RX_OWNER, n, sizeof(*places));
-    if (table == NULL || places == NULL) {
-        e->status = qn_alloc_failure(e->budget, n * sizeof(*places));
-        qn_free(table);
-        qn_free(places);
-        return NULL;
-    }
-    e->table_bytes += sizeof(*table) + n * sizeof(*places);
-    table->places = places;
+    qn_loop_place *places = table->places;
     table->n_within = from->within_loop.n;
-    memcpy(table->goes_on, from->goes_on, sizeof(table->goes_on));
+    table->n_below = from->below.n;
     if (table->n_within != 0) {
         memcpy(places, from->within_loop.items, table->n_within * sizeof(*places));
+    }
+    if (table->n_below != 0) {
+        memcpy(places + table->n_within, from->below.items, table->n_below * sizeof(*places));
     }
     const qn_loop_place *raw = from->behind.items;
     for (uint32_t i = 0; i < from->behind.n; i++) {
         table->first[t->nodes[raw[i].node].byte + 1]++;
     }
-    table->first[0] = table->n_within;
+    table->first[0] = table->n_within + table->n_below;
     for (unsigned c = 0; c < 256; c++) {
         table->first[c + 1] += table->first[c];
     }
@@ -125,9 +125,25 @@ static qn_loop_table *make_table(qn_engine *e, const qn_trie *t, const collectio
     for (uint32_t i = 0; i < from->behind.n; i++) {
         places[fill[t->nodes[raw[i].node].byte]++] = raw[i];
     }
-    for (size_t i = 0; i + 1 < n; i++) {
+    for (uint32_t i = 0; i < table->first[256]; i++) {
         table->most = places[i].needed > table->most ? places[i].needed : table->most;
     }
+}
+
+static qn_loop_table *make_table(qn_engine *e, const qn_trie *t, const collection *from)
+{
+    qn_loop_table *table = qn_zalloc(e->budget, QN_RX_OWNER, sizeof(*table));
+    size_t n = (size_t)from->within_loop.n + from->below.n + from->behind.n + 1;
+    qn_loop_place *places = qn_alloc(e->budget, QN_RX_OWNER, n * sizeof(*places));
+    if (table == NULL || places == NULL) {
+        e->status = qn_alloc_failure(e->budget, n * sizeof(*places));
+        qn_free(table);
+        qn_free(places);
+        return NULL;
+    }
+    e->table_bytes += sizeof(*table) + n * sizeof(*places);
+    table->places = places;
+    fill_table(t, from, table);
     return table;
 }
 
@@ -138,7 +154,7 @@ const qn_loop_table *qn_loop_table_of(qn_engine *e, uint32_t state, const qn_sli
         const qn_slice_fit *fit = &e->loop_slices[number];
         bool is_guarded = qn_rx_loops(&e->rx)[qn_rx_at(&e->rx, state)->a].is_guarded;
         bool is_bordered = s != NULL && !is_guarded && fit->is_plain && fit->level == QN_ANY_LEVEL && !s->has_odd;
-        collection found = {0};
+        collection found = {.n_fits = MAX_FITS};
         const qn_trie *t = s == NULL ? &e->vocab->all : &s->rest;
         if (is_bordered) {
             collect_borders(e, state, s, &found);
@@ -152,6 +168,7 @@ const qn_loop_table *qn_loop_table_of(qn_engine *e, uint32_t state, const qn_sli
         }
         e->loop_tables[number] = made;
         qn_free(found.within_loop.items);
+        qn_free(found.below.items);
         qn_free(found.behind.items);
     }
     return e->loop_tables[number];
@@ -171,8 +188,24 @@ static void try_behind(qn_engine *e, qn_frame f, const qn_trie *t, uint32_t i, u
     }
 }
 
-void qn_walk_table(qn_engine *e, qn_frame f, const qn_loop_table *table, const qn_slice *s, uint32_t behind)
+/* What lies below nodes: all of it where so many rounds are allowed, else a walk tells. */
+static void add_below(qn_engine *e, qn_frame f, const qn_loop_table *table, const qn_trie *t)
 {
+    for (uint32_t i = table->n_within; i < table->n_within + table->n_below && e->status == QN_OK; i++) {
+        qn_loop_place p = table->places[i];
+        if (p.needed <= f.hi) {
+            qn_walk_add_below(e, t, p.node);
+        } else if (p.n_rounds <= f.hi) {
+            uint32_t lo = f.lo > p.n_rounds ? f.lo - p.n_rounds : 0, hi = f.hi - p.n_rounds;
+            uint32_t there = qn_frame_make(e, p.state, lo, hi, f.parent);
+            qn_walk_loop(e, t, p.node + 1, t->nodes[p.node].next, there);
+        }
+    }
+}
+
+void qn_walk_table(qn_engine *e, uint32_t frame, const qn_loop_table *table, const qn_slice *s, uint32_t behind)
+{
+    qn_frame f = *qn_frame_at(e, frame);
     const qn_trie *t = s == NULL ? &e->vocab->all : &s->rest;
     bool is_guarded = qn_rx_loops(&e->rx)[qn_rx_at(&e->rx, f.state)->a].is_guarded;
     for (uint32_t i = 0; i < table->n_within; i++) {
@@ -180,6 +213,7 @@ void qn_walk_table(qn_engine *e, qn_frame f, const qn_loop_table *table, const q
             qn_walk_add(e, table->places[i].node);
         }
     }
+    add_below(e, f, table, t);
     for (uint32_t i = 0; table->is_bordered && i < s->n_parts; i++) {
         if (s->parts[i].n_chars <= f.hi) {
             qn_walk_add(e, s->parts[i].i);

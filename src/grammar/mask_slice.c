@@ -5,6 +5,7 @@
 
 #define MAX_REACHED 2048 /* places; a state that leads to more is not looked at further */
 #define MAX_CHARS 64     /* after which a configuration's places must come back */
+#define FEW_NODES 48     /* fewer below a node are walked sooner than a slice is found */
 #define N_SLOTS (MAX_REACHED * 2)
 
 typedef struct place {
@@ -185,4 +186,23 @@ qn_slice_fit qn_slice_of_loop(qn_engine *e, uint32_t state)
         *known = e->status == QN_OK ? found : (qn_slice_fit){0};
     }
     return *known;
+}
+
+uint32_t qn_below_needs(qn_engine *e, const qn_trie *t, uint32_t i, uint32_t state, uint32_t *n_left)
+{
+    const qn_trie_node *n = &t->nodes[i];
+    const qn_slice_fit *fit = &e->loop_slices[qn_rx_at(&e->rx, state)->c];
+    if (n->height == QN_NO_HEIGHT) {
+        return UINT32_MAX;
+    }
+    if (!fit->is_known) {
+        if (*n_left == 0 || n->next - i <= FEW_NODES) {
+            return UINT32_MAX;
+        }
+        --*n_left;
+        qn_slice_of_loop(e, state);
+    }
+    bool fits = fit->slice != 0 && fit->spare != UINT32_MAX && n->height <= fit->level &&
+                (n->kinds & ~e->vocab->slices[fit->slice - 1].kinds) == 0;
+    return !fits ? UINT32_MAX : fit->has_rounds ? qn_len_add(fit->spare, n->height) : fit->spare;
 }

@@ -85,12 +85,7 @@ qn_loop_plan qn_loop_plan_of(qn_engine *e, qn_frame f, uint32_t behind, bool is_
         return plan;
     }
     const qn_loop_table *table = qn_loop_table_of(e, f.state, s);
-    bool shares = table == NULL;
-    for (int w = 0; w < 4 && !shares; w++) {
-        shares = (table->goes_on[w] & first[w]) != 0;
-    }
-    if (shares) {
-        plan.use = plan.use.sure == QN_ANY_LEVEL ? plan.use : (qn_slice_use){0};
+    if (table == NULL) {
         return plan;
     }
     plan.table = table;
@@ -107,7 +102,7 @@ void qn_walk_between(qn_engine *e, const qn_loop_plan *plan, uint32_t frame, uin
     const qn_slice *s = plan->use.slice == 0 ? NULL : &e->vocab->slices[plan->use.slice - 1];
     const qn_trie *t = s == NULL ? &e->vocab->all : &s->rest;
     if (plan->table != NULL) {
-        qn_walk_table(e, plan->frame, plan->table, s, behind);
+        qn_walk_table(e, frame, plan->table, s, behind);
     } else {
         qn_walk_loop(e, t, 0, t->n, frame);
     }

@@ -4,6 +4,7 @@
 #include "grammar/mask_int.h"
 
 #define MAX_FOUND (1u << 26)
+#define MAX_FITS 8 /* states of a loop that slices are looked for in a walk */
 
 static uint32_t no_way[256]; /* a row of dead ends; nobody writes to it */
 
@@ -18,14 +19,26 @@ static void add_number(qn_engine *e, qn_rx_vec *v, uint32_t number)
 
 void qn_walk_add(qn_engine *e, uint32_t id) { add_number(e, &e->ids, id); }
 
-static inline void add_tokens(qn_engine *e, const qn_trie_node *n)
+/* ids[first, end) of a tree. */
+static inline void add_range(qn_engine *e, const qn_trie *t, uint32_t first, uint32_t end)
 {
-    if (n->token >= 0) {
-        add_number(e, &e->ids, (uint32_t)n->token);
-        for (int32_t id = n->token; n->has_more && (id = e->vocab->same[id]) >= 0;) {
-            add_number(e, &e->ids, (uint32_t)id);
-        }
+    uint32_t n = end - first;
+    if (n == 1 && e->ids.n < e->ids.cap) {
+        ((int32_t *)e->ids.items)[e->ids.n++] = t->ids[first];
+    } else if (n != 0 && qn_vec_room(e->budget, &e->status, &e->ids, n, MAX_FOUND, sizeof(int32_t))) {
+        memcpy((int32_t *)e->ids.items + e->ids.n, t->ids + first, n * sizeof(int32_t));
+        e->ids.n += n;
     }
+}
+
+static inline void add_tokens(qn_engine *e, const qn_trie *t, const qn_trie_node *n)
+{
+    add_range(e, t, n->rank, n[1].rank);
+}
+
+void qn_walk_add_below(qn_engine *e, const qn_trie *t, uint32_t i)
+{
+    add_range(e, t, t->nodes[i + 1].rank, t->nodes[t->nodes[i].next].rank);
 }
 
 /* The frame of a configuration that is within a loop and nothing else; 0: it is not. */
@@ -67,7 +80,7 @@ void qn_walk(qn_engine *e, const qn_trie *t, uint32_t begin, uint32_t end, uint3
             i = n->next;
             continue;
         }
-        add_tokens(e, n);
+        add_tokens(e, t, n);
         if (n->next == i + 1) {
             i++;
             continue;
@@ -112,7 +125,7 @@ void qn_walk_behind(qn_engine *e, const qn_trie *t, uint32_t i, uint32_t behind)
     if (to == QN_DEAD) {
         return;
     }
-    add_tokens(e, n);
+    add_tokens(e, t, n);
     if (n->next != i + 1) {
         if (qn_config_at(e, to)->may_end) {
             add_number(e, &e->exits, i);
@@ -121,6 +134,12 @@ void qn_walk_behind(qn_engine *e, const qn_trie *t, uint32_t i, uint32_t behind)
             qn_walk(e, t, i + 1, n->next, to);
         }
     }
+}
+
+static bool takes_below(qn_engine *e, const qn_trie *t, uint32_t i, uint32_t state, uint32_t hi, uint32_t *n_fits)
+{
+    uint32_t needed = qn_below_needs(e, t, i, state, n_fits);
+    return needed != UINT32_MAX && needed <= hi;
 }
 
 /* What a walk keeps at a depth: the loop's state, its row (of dead ends where no round is left), and the counters. */
@@ -148,6 +167,11 @@ void qn_walk_loop(qn_engine *e, const qn_trie *t, uint32_t begin, uint32_t end, 
     }
     bool exits_here = f.parent == 0 || qn_config_at(e, behind)->may_end;
     const qn_trie_node *nodes = t->nodes;
+    uint32_t n_fits = MAX_FITS;
+    if (begin != 0 && nodes[begin - 1].next == end && takes_below(e, t, begin - 1, f.state, f.hi, &n_fits)) {
+        qn_walk_add_below(e, t, begin - 1);
+        return;
+    }
     uint32_t base = nodes[begin].depth - 1u;
     enter(e, base, f.state, f.lo, f.hi);
     for (uint32_t i = begin; i < end && e->status == QN_OK;) {
@@ -172,8 +196,13 @@ void qn_walk_loop(qn_engine *e, const qn_trie *t, uint32_t begin, uint32_t end, 
             i = n->next;
             continue;
         }
-        add_tokens(e, n);
+        add_tokens(e, t, n);
         if (n->next != i + 1) {
+            if (takes_below(e, t, i, to, hi, &n_fits)) { /* all that is below is taken: who else may does not matter */
+                qn_walk_add_below(e, t, i);
+                i = n->next;
+                continue;
+            }
             if (exits_here && x->b != 0 && lo == 0 && x->is_null) {
                 add_number(e, &e->exits, i);
             }

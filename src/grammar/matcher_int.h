@@ -67,10 +67,11 @@ typedef struct qn_loop_place { /* a node of a tree, or a token, and where the lo
  * follows it. Where is_bordered, the slice's own borders and parts belong to it too. */
 typedef struct qn_loop_table {
     bool is_bordered;
-    uint32_t n_within, most; /* most: of all `needed` */
-    uint64_t goes_on[4];     /* bytes with which the loop goes on at places where it might end */
-    uint32_t first[257];     /* places[first[c], first[c + 1]): nodes of byte c, which the loop does not take */
-    qn_loop_place *places;   /* before those: tokens that end within the loop */
+    uint32_t n_within, n_below, most; /* most: of all `needed` */
+    uint32_t first[257]; /* places[first[c], first[c + 1]): nodes of byte c where the loop might end */
+    /* Before those: n_within tokens that end within the loop; then n_below nodes, of which all that is below them does,
+     * where so many rounds are allowed. */
+    qn_loop_place *places;
 } qn_loop_table;
 
 /* How far a slice's tokens go from a state: all of up to `level` characters have a way to an end, with `spare` more rounds

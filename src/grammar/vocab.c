@@ -97,10 +97,6 @@ static qn_status sort_tokens(qn_grammar_vocab *v, int32_t *sorted, uint32_t *n_s
     for (uint32_t i = 0; i < n; i++) {
         sorted[i] = items[i].id;
         v->max_len = items[i].len > v->max_len ? items[i].len : v->max_len;
-        v->same[items[i].id] = i + 1 < n && items[i].len == items[i + 1].len &&
-                                       memcmp(items[i].bytes, items[i + 1].bytes, items[i].len) == 0
-                                   ? items[i + 1].id
-                                   : -1;
     }
     qn_free(items);
     *n_sorted = n;
@@ -110,11 +106,10 @@ static qn_status sort_tokens(qn_grammar_vocab *v, int32_t *sorted, uint32_t *n_s
 static qn_status build(qn_grammar_vocab *v, qn_error *err)
 {
     v->first = qn_zalloc_array(v->budget, OWNER, (size_t)v->n_vocab + 1, sizeof(*v->first));
-    v->same = qn_zalloc_array(v->budget, OWNER, (size_t)v->n_vocab + 1, sizeof(*v->same));
     int32_t *sorted = qn_zalloc_array(v->budget, OWNER, (size_t)v->n_vocab + 1, sizeof(*sorted));
     qn_status status = QN_OK;
     uint32_t n = 0;
-    if (v->first == NULL || v->same == NULL || sorted == NULL) {
+    if (v->first == NULL || sorted == NULL) {
         status = qn_alloc_failure(v->budget, (uint64_t)v->n_vocab * sizeof(*sorted));
     }
     status = status != QN_OK ? status : read_tokens(v, err);
@@ -163,10 +158,9 @@ void qn_grammar_vocab_close(qn_grammar_vocab *v)
         return;
     }
     qn_slices_close(v);
-    qn_free(v->all.nodes);
+    qn_trie_close(&v->all);
     qn_free(v->text);
     qn_free(v->first);
-    qn_free(v->same);
     qn_free(v->ends);
     qn_free(v);
 }

@@ -27,6 +27,15 @@ int qn_utf8_after_lead(unsigned char c)
     }
 }
 
+int qn_utf8_after(int place, unsigned char c)
+{
+    if (place != QN_UTF8_BETWEEN) {
+        qn_utf8_range r = qn_utf8_within[place];
+        return c >= r.first && c <= r.last ? r.next : -1;
+    }
+    return c < 0x80 ? QN_UTF8_BETWEEN : c >= 0xc2 && c <= 0xf4 ? qn_utf8_after_lead(c) : -1;
+}
+
 /* The place behind a byte; -1: the slice is left between two characters; -2: within one. */
 static int next_place(const qn_slice *s, int place, unsigned char c)
 {
@@ -40,7 +49,7 @@ static int next_place(const qn_slice *s, int place, unsigned char c)
 }
 
 /* Goes through the rest of the slice. Without borders (NULL), counts only: borders by byte, and parts. */
-static void look_through(const qn_grammar_vocab *v, qn_slice *s, uint32_t *n_borders, qn_slice_place *borders)
+static void look_through(qn_slice *s, uint32_t *n_borders, qn_slice_place *borders)
 {
     uint8_t places[QN_TRIE_MAX_LEN + 1];
     uint16_t n_chars[QN_TRIE_MAX_LEN + 1];
@@ -63,10 +72,10 @@ static void look_through(const qn_grammar_vocab *v, qn_slice *s, uint32_t *n_bor
         }
         places[d + 1] = (uint8_t)place;
         n_chars[d + 1] = n_chars[d] + (places[d] == QN_UTF8_BETWEEN);
-        for (int32_t id = n->token; id >= 0; id = n->has_more ? v->same[id] : -1) {
+        for (uint32_t k = n->rank; k < n[1].rank; k++) {
             s->max_border = n_chars[d + 1] > s->max_border ? n_chars[d + 1] : s->max_border;
             if (borders != NULL) {
-                s->parts[s->n_parts] = (qn_slice_place){(uint32_t)id, n_chars[d + 1]};
+                s->parts[s->n_parts] = (qn_slice_place){(uint32_t)s->rest.ids[k], n_chars[d + 1]};
             }
             s->n_parts++;
         }
@@ -77,7 +86,7 @@ static void look_through(const qn_grammar_vocab *v, qn_slice *s, uint32_t *n_bor
 qn_status qn_slice_find_borders(const qn_grammar_vocab *v, qn_slice *s)
 {
     uint32_t n_borders[256] = {0};
-    look_through(v, s, n_borders, NULL);
+    look_through(s, n_borders, NULL);
     for (unsigned c = 0; c < 256; c++) {
         s->first_border[c + 1] = s->first_border[c] + n_borders[c];
     }
@@ -87,6 +96,6 @@ qn_status qn_slice_find_borders(const qn_grammar_vocab *v, qn_slice *s)
         return qn_alloc_failure(v->budget, ((uint64_t)s->first_border[256] + s->n_parts) * sizeof(*s->parts));
     }
     memcpy(n_borders, s->first_border, sizeof(n_borders));
-    look_through(v, s, n_borders, s->borders);
+    look_through(s, n_borders, s->borders);
     return QN_OK;
 }

@@ -48,8 +48,9 @@ static void go_on(const qn_grammar_vocab *v, qn_str text, size_t i, reach *at)
     const qn_trie *t = &v->all;
     uint32_t node = child_of_root(t, (uint8_t)text.data[i]);
     for (size_t end = i + 1; node != UINT32_MAX; end++) {
-        if (t->nodes[node].token >= 0 && at[i].n_tokens + 1 < at[end].n_tokens) {
-            at[end] = (reach){at[i].n_tokens + 1, t->nodes[node].token};
+        int32_t id = qn_trie_token(t, node);
+        if (id >= 0 && at[i].n_tokens + 1 < at[end].n_tokens) {
+            at[end] = (reach){at[i].n_tokens + 1, id};
         }
         node = end < text.len ? child_of(t, node, (uint8_t)text.data[end]) : UINT32_MAX;
     }

@@ -22,17 +22,27 @@ enum {
 
 typedef struct qn_trie_node { /* in depth-first order; children of node i start at i + 1 and end before its next */
     uint32_t next;
-    int32_t token;  /* -1: none ends here */
+    uint32_t rank;  /* its tokens, if any, are ids[rank, rank of the node after it) */
     uint16_t depth; /* bytes from the root, which is no node: >= 1 */
+    uint16_t kinds; /* of the characters below it, where it lies between two */
     uint8_t byte;
-    bool has_more; /* other tokens have the same bytes: qn_grammar_vocab.same */
+    uint8_t height; /* characters of the longest token below it; QN_NO_HEIGHT: not known, or within a character */
 } qn_trie_node;
 
+#define QN_NO_HEIGHT 255u
+
 typedef struct qn_trie {
-    qn_trie_node *nodes;
+    qn_trie_node *nodes; /* n, and one more behind them */
+    int32_t *ids;        /* by bytes */
     uint32_t n;
     uint32_t child[256]; /* of the root: index + 1; 0: none */
 } qn_trie;
+
+/* The first token that ends at a node; -1: none. */
+static inline int32_t qn_trie_token(const qn_trie *t, uint32_t node)
+{
+    return t->nodes[node].rank < t->nodes[node + 1].rank ? t->ids[t->nodes[node].rank] : -1;
+}
 
 typedef struct qn_slice_place { /* a node of a slice's rest, or a token; and characters of the slice before it */
     uint32_t i, n_chars;
@@ -64,7 +74,6 @@ struct qn_grammar_vocab {
     uint32_t max_len; /* bytes of the longest token that is offered */
     char *text;       /* all tokens' bytes */
     uint32_t *first;  /* n_vocab + 1 places in text */
-    int32_t *same;    /* the next token with the same bytes; -1: none */
     int32_t *ends;
     uint32_t n_ends;
     qn_trie all;
@@ -77,8 +86,10 @@ static inline qn_str qn_vocab_bytes(const qn_grammar_vocab *v, int32_t id)
     return (qn_str){v->text + v->first[id], v->first[id + 1] - v->first[id]};
 }
 
-/* vocab_slice.c. sorted: ids of the tokens that have bytes, by bytes. */
+/* vocab_trie.c. sorted: ids of the tokens that have bytes, by bytes. */
 qn_status qn_trie_build(qn_grammar_vocab *v, const int32_t *sorted, uint32_t n, qn_trie *out);
+void qn_trie_close(qn_trie *t);
+/* vocab_slice.c */
 qn_status qn_slices_build(qn_grammar_vocab *v, const int32_t *sorted, uint32_t n);
 void qn_slices_close(qn_grammar_vocab *v);
 /* vocab_border.c */
@@ -94,6 +105,8 @@ typedef struct qn_utf8_range {
 extern const qn_utf8_range qn_utf8_within[8]; /* by place; not of QN_UTF8_BETWEEN */
 /* The place behind a byte from 0xc2 to 0xf4 that begins a character. */
 int qn_utf8_after_lead(unsigned char c);
+/* The place behind any byte; -1: no text goes on so. */
+int qn_utf8_after(int place, unsigned char c);
 
 /* The set of kinds in a text; *n_chars counts its characters. */
 uint16_t qn_kinds_of(qn_str text, uint32_t *n_chars);

@@ -1,4 +1,4 @@
-/* Trees of tokens, and slices with the trees of what is outside of them.
+/* Slices: tokens of some kinds of characters only, with the trees of what is outside of them.
  * SPDX-License-Identifier: MIT */
 #include "grammar/vocab_int.h"
 
@@ -94,58 +94,6 @@ uint16_t qn_kinds_of(qn_str text, uint32_t *n_chars)
     }
     return kinds;
 }
-
-/* ---- trees ---- */
-
-static uint32_t shared_bytes(qn_str a, qn_str b)
-{
-    uint32_t n = (uint32_t)(a.len < b.len ? a.len : b.len), i = 0;
-    while (i < n && a.data[i] == b.data[i]) {
-        i++;
-    }
-    return i;
-}
-
-qn_status qn_trie_build(qn_grammar_vocab *v, const int32_t *sorted, uint32_t n, qn_trie *out)
-{
-    uint64_t n_nodes = 0;
-    for (uint32_t i = 0; i < n; i++) {
-        qn_str s = qn_vocab_bytes(v, sorted[i]);
-        n_nodes += s.len - (i == 0 ? 0 : shared_bytes(qn_vocab_bytes(v, sorted[i - 1]), s));
-    }
-    out->nodes = n_nodes > UINT32_MAX / 2 ? NULL : qn_alloc(v->budget, OWNER, n_nodes * sizeof(*out->nodes));
-    if (out->nodes == NULL) {
-        return qn_alloc_failure(v->budget, n_nodes * sizeof(*out->nodes));
-    }
-    uint32_t path[QN_TRIE_MAX_LEN + 1]; /* path[d]: the open node of depth d */
-    uint32_t depth = 0;
-    qn_str before = {"", 0};
-    for (uint32_t i = 0; i < n; i++) {
-        qn_str s = qn_vocab_bytes(v, sorted[i]);
-        uint32_t same = shared_bytes(before, s);
-        if (same == s.len && same == before.len) { /* the same bytes as the token before */
-            out->nodes[out->n - 1].has_more = true;
-            continue;
-        }
-        for (; depth > same; depth--) {
-            out->nodes[path[depth]].next = out->n;
-        }
-        while (depth < s.len) {
-            unsigned char c = (unsigned char)s.data[depth++];
-            out->child[c] = depth == 1 ? out->n + 1 : out->child[c];
-            out->nodes[out->n] = (qn_trie_node){.token = -1, .depth = (uint16_t)depth, .byte = c};
-            path[depth] = out->n++;
-        }
-        out->nodes[out->n - 1].token = sorted[i];
-        before = s;
-    }
-    for (; depth > 0; depth--) {
-        out->nodes[path[depth]].next = out->n;
-    }
-    return QN_OK;
-}
-
-/* ---- slices ---- */
 
 typedef struct token_facts {
     uint16_t kinds, n_chars;
@@ -268,7 +216,7 @@ void qn_slices_close(qn_grammar_vocab *v)
         }
         qn_free(s->long_ids);
         qn_free(s->long_chars);
-        qn_free(s->rest.nodes);
+        qn_trie_close(&s->rest);
         qn_free(s->borders);
         qn_free(s->parts);
     }
