@@ -29,8 +29,10 @@ static qn_gx reasoning(qn_calls *c)
     if (c->o->start == QN_START_IN_THINK) {
         return rest;
     }
-    return maybe(c, qn_gx_cat(b, (qn_gx[]){qn_calls_maybe(c, d->think_open.before), qn_calls_mark(c, &d->think_open),
-                                           rest}, 3));
+    qn_gx whole[] = {qn_calls_maybe(c, d->think_open.before), qn_calls_mark(c, &d->think_open), rest};
+    qn_gx none[] = {qn_calls_maybe(c, d->think_close.before), qn_calls_mark(c, &d->think_close),
+                    qn_calls_maybe(c, d->think_close.after)}; /* over before it began */
+    return maybe(c, qn_gx_alt(b, (qn_gx[]){qn_gx_cat(b, whole, 3), qn_gx_cat(b, none, 3)}, 2));
 }
 
 static qn_gx content(qn_calls *c)
@@ -42,8 +44,8 @@ static qn_gx content(qn_calls *c)
         return text;
     }
     qn_gx marked[] = {qn_calls_maybe(c, d->content_open.before), qn_calls_mark(c, &d->content_open), text,
-                      qn_calls_mark(c, &d->content_close)};
-    return qn_gx_alt(b, (qn_gx[]){text, qn_gx_cat(b, marked, 4)}, 2);
+                      maybe(c, qn_calls_mark(c, &d->content_close)), qn_calls_maybe(c, d->content_close.after)};
+    return qn_gx_alt(b, (qn_gx[]){text, qn_gx_cat(b, marked, 5)}, 2);
 }
 
 static qn_gx plain_turn(qn_calls *c)

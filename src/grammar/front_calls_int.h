@@ -4,6 +4,7 @@
  *     front_calls_tool.c   the list of tools, and what each takes
  *     front_calls_mark.c   marks, and text in which none stands
  *     front_calls_shape.c  one call in each shape, and several of them
+ *     front_calls_tags.c   arguments that are not JSON as a whole
  *
  * Private to src/grammar/front_calls*.c.
  * SPDX-License-Identifier: MIT */
@@ -38,12 +39,15 @@ qn_status qn_calls_read_tools(qn_calls *c);
 void qn_calls_free_tools(qn_calls *c);
 /* Between two tokens of JSON: none, one, or a line end with an indent. All that templates write, and no loop. */
 qn_gx qn_calls_blank(qn_gx_builder *b);
-/* Sets the arguments of all tools: JSON objects. */
+/* JSON's blanks in s are those that calls have. */
+void qn_calls_set_blanks(qn_calls *c, qn_sx *s);
+/* Sets the arguments of all tools. */
 qn_status qn_calls_arguments(qn_calls *c);
 
 /* ---- front_calls_mark.c ---- */
 
 qn_gx qn_calls_text(qn_calls *c, qn_str text);      /* as it is, with special tokens */
+qn_gx qn_calls_spelled(qn_calls *c, qn_str core);   /* all texts that the reader takes for the mark */
 qn_gx qn_calls_mark(qn_calls *c, const qn_mark *m); /* without whitespace at its edges; empty for no mark */
 qn_gx qn_calls_maybe(qn_calls *c, qn_str text);     /* this text or none */
 /* Whether a token in it ends a generation. */
@@ -57,6 +61,11 @@ static inline qn_gx qn_calls_cat(qn_calls *c, const qn_gx *parts, uint32_t n)
  * mark that closes it. */
 qn_gx qn_calls_content(qn_calls *c);
 qn_gx qn_calls_reasoning(qn_calls *c);
+
+/* ---- front_calls_tags.c ---- */
+
+/* The arguments of a tool that has parameters, in calls that are TAGGED, BRACES or PYTHON. */
+qn_status qn_calls_marked(qn_calls *c, const qn_call_tool *tool, qn_gx *out, qn_error *err);
 
 /* ---- front_calls_shape.c ---- */
 

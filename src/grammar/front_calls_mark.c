@@ -92,7 +92,7 @@ static bool is_edge(qn_str s, size_t i)
 }
 
 /* All that the reader takes for the mark, as text. */
-static qn_gx spelled(qn_calls *c, qn_str core)
+qn_gx qn_calls_spelled(qn_calls *c, qn_str core)
 {
     qn_gx_builder *b = c->b;
     qn_gx parts[2 * MAX_PARTS], digits = 0;
@@ -129,14 +129,14 @@ typedef struct bad_list {
 static void add_inside(qn_calls *c, bad_list *bad, qn_str core)
 {
     if (core.len > 0 && bad->n_inside < MAX_BAD) {
-        bad->inside[bad->n_inside++] = spelled(c, core);
+        bad->inside[bad->n_inside++] = qn_calls_spelled(c, core);
     }
 }
 
 static void add_begin(qn_calls *c, bad_list *bad, qn_str core)
 {
     if (core.len > 0) {
-        bad->begins[bad->n_begins++] = qn_gx_cat(c->b, (qn_gx[]){c->blanks, spelled(c, core)}, 2);
+        bad->begins[bad->n_begins++] = qn_gx_cat(c->b, (qn_gx[]){c->blanks, qn_calls_spelled(c, core)}, 2);
     }
 }
 

@@ -9,8 +9,8 @@ qn_status qn_calls_check_shape(qn_calls *c)
     const qn_syntax *s = c->syntax;
     static const char *const names[] = {"objects",     "keyed objects", "named calls", "parameters between marks",
                                         "nested tags", "braces",        "Python"};
-    bool is_good = s->shape == QN_SHAPE_OBJECT || s->shape == QN_SHAPE_KEYED || s->shape == QN_SHAPE_NAMED;
-    if (!is_good) {
+    bool has_end = s->shape != QN_SHAPE_TAGGED || s->call_close.core.len > 0;
+    if (s->shape == QN_SHAPE_NESTED || !has_end) {
         return qn_fail(c->err, QN_EUNSUPPORTED, "calls of the chat template are written as %s, which is not enforced",
                        names[s->shape]);
     }
@@ -109,7 +109,8 @@ static qn_gx named_tail(qn_calls *c, const qn_call_tool *t)
     }
     parts[n++] = qn_calls_maybe(c, s->name_end.before);
     parts[n++] = qn_calls_mark(c, &s->name_end);
-    parts[n++] = qn_calls_maybe(c, s->name_end.core.len > 0 ? s->name_end.after : QN_STR(" "));
+    bool is_spaced = s->shape == QN_SHAPE_NAMED && s->name_end.core.len == 0;
+    parts[n++] = qn_calls_maybe(c, is_spaced ? QN_STR(" ") : s->name_end.after);
     parts[n++] = t->arguments;
     return qn_gx_cat(b, parts, n);
 }
@@ -127,12 +128,15 @@ static qn_gx named(qn_calls *c, uint32_t only)
 qn_gx qn_calls_of(qn_calls *c, uint32_t only)
 {
     const qn_syntax *s = c->syntax;
-    qn_gx body = s->shape == QN_SHAPE_NAMED ? named(c, only) : object(c, only);
+    bool is_object = s->shape == QN_SHAPE_OBJECT || s->shape == QN_SHAPE_KEYED;
+    qn_gx body = is_object ? object(c, only) : named(c, only);
     if (s->call_open.core.len == 0 && s->call_close.core.len == 0) {
         return body;
     }
+    /* Templates may write the line end of parameters that are not there too. */
+    qn_gx again = s->shape == QN_SHAPE_TAGGED ? qn_calls_maybe(c, s->call_close.before) : c->none;
     return qn_gx_cat(c->b, (qn_gx[]){qn_calls_mark(c, &s->call_open), qn_calls_maybe(c, s->call_open.after), body,
-                                     qn_calls_maybe(c, s->call_close.before), qn_calls_mark(c, &s->call_close)}, 5);
+                                     qn_calls_maybe(c, s->call_close.before), again, qn_calls_mark(c, &s->call_close)}, 6);
 }
 
 /* ---- several ---- */
@@ -166,7 +170,7 @@ qn_gx qn_calls_all(qn_calls *c, bool at_start)
     uint32_t rule = qn_gx_rule_new(b, QN_STR("call"));
     qn_gx_rule_define(b, rule, qn_calls_of(c, UINT32_MAX));
     qn_gx call = qn_gx_rule_ref(b, rule);
-    qn_gx parts[9];
+    qn_gx parts[10];
     uint32_t n = 0;
     if (at_start) {
         parts[n++] = qn_calls_maybe(c, has_section ? s->section_open.before : s->call_open.before);
@@ -178,6 +182,7 @@ qn_gx qn_calls_all(qn_calls *c, bool at_start)
     }
     parts[n++] = s->list ? in_list(c, call) : in_row(c, call);
     if (s->section_close.core.len > 0) {
+        parts[n++] = qn_calls_maybe(c, s->call_close.after);
         parts[n++] = qn_calls_maybe(c, s->section_close.before);
         parts[n++] = qn_calls_mark(c, &s->section_close);
     }

@@ -126,14 +126,14 @@ void qn_calls_free_tools(qn_calls *c)
     qn_free((qn_str *)c->names);
 }
 
-/* ---- arguments as JSON ---- */
+/* ---- arguments ---- */
 
-static void set_blanks(qn_sx *s, qn_gx blank)
+void qn_calls_set_blanks(qn_calls *c, qn_sx *s)
 {
-    qn_gx_builder *b = s->b;
-    s->blank = blank;
-    s->comma = qn_gx_cat(b, (qn_gx[]){blank, s->comma, blank}, 3);
-    s->colon = qn_gx_cat(b, (qn_gx[]){blank, s->colon, blank}, 3);
+    qn_gx_builder *b = c->b;
+    s->blank = c->blank;
+    s->comma = qn_gx_cat(b, (qn_gx[]){c->blank, s->comma, c->blank}, 3);
+    s->colon = qn_gx_cat(b, (qn_gx[]){c->blank, s->colon, c->blank}, 3);
 }
 
 static qn_status build_arguments(qn_calls *c, const qn_call_tool *t, qn_gx *out, qn_error *err)
@@ -142,7 +142,7 @@ static qn_status build_arguments(qn_calls *c, const qn_call_tool *t, qn_gx *out,
     const qn_schema_options o = {.strict = t->is_strict};
     qn_status status = qn_sx_open(&s, c->b, t->parameters, &o, err);
     if (status == QN_OK) {
-        set_blanks(&s, c->blank);
+        qn_calls_set_blanks(c, &s);
         status = qn_sx_typed(&s, &(qn_schema_item){t->parameters, false}, 1, QN_ST_OBJECT, out);
     }
     status = status == QN_OK ? qn_sx_finish(&s) : status;
@@ -161,12 +161,19 @@ qn_gx qn_calls_blank(qn_gx_builder *b)
 qn_status qn_calls_arguments(qn_calls *c)
 {
     qn_gx_builder *b = c->b;
-    qn_gx empty = qn_gx_cat(b, (qn_gx[]){qn_gx_bytes(b, QN_STR("{")), c->blank, qn_gx_bytes(b, QN_STR("}"))}, 3);
+    qn_shape shape = c->syntax != NULL ? c->syntax->shape : QN_SHAPE_NAMED;
+    bool is_json = shape <= QN_SHAPE_NAMED;
+    qn_gx open = qn_gx_bytes(b, shape == QN_SHAPE_PYTHON ? QN_STR("(") : QN_STR("{"));
+    qn_gx close = qn_gx_bytes(b, shape == QN_SHAPE_PYTHON ? QN_STR(")") : QN_STR("}"));
+    qn_gx empty = qn_gx_cat(b, (qn_gx[]){open, is_json ? c->blank : c->none, close}, 3);
+    empty = shape == QN_SHAPE_TAGGED ? c->none : empty;
     for (uint32_t i = 0; i < c->n_tools; i++) {
         qn_call_tool *t = &c->tools[i];
         qn_error why = {0};
         qn_gx body = empty;
-        qn_status status = t->parameters == NULL ? QN_OK : build_arguments(c, t, &body, &why);
+        qn_status status = t->parameters == NULL ? QN_OK
+                           : is_json             ? build_arguments(c, t, &body, &why)
+                                                 : qn_calls_marked(c, t, &body, &why);
         if (status != QN_OK) {
             return qn_fail(c->err, status, "tool \"%.*s\": %s", QN_STR_ARG(t->name), why.what);
         }

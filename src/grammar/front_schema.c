@@ -241,7 +241,7 @@ static qn_status words(qn_sx *s, const qn_schema_clause *c, qn_gx *ways, uint32_
             status = qn_sx_clause_holds(s, c, value, &holds);
         }
         if (status == QN_OK && holds) {
-            ways[(*n_ways)++] = qn_gx_bytes(s->b, i == 0 ? QN_STR("null") : i == 1 ? QN_STR("true") : QN_STR("false"));
+            ways[(*n_ways)++] = qn_sx_word(s, i == 0 ? "null" : i == 1 ? "true" : "false");
         }
     }
     qn_json_free(doc);
@@ -308,13 +308,7 @@ static void make_shared(qn_sx *s)
         s->comma = qn_gx_cat(b, (qn_gx[]){s->blank, s->comma, s->blank}, 3);
         s->colon = qn_gx_cat(b, (qn_gx[]){s->blank, s->colon, s->blank}, 3);
     }
-    s->json_char = qn_front_json_char(b);
-    s->any_char = qn_front_any(b, true);
-    qn_gx quote = qn_gx_bytes(b, QN_STR("\""));
-    uint32_t rule = qn_gx_rule_new(b, QN_STR("any string"));
-    qn_gx_rule_define(b, rule,
-                      qn_gx_cat(b, (qn_gx[]){quote, qn_gx_repeat(b, s->json_char, 0, QN_GX_NO_MAX), quote}, 3));
-    s->any_text = qn_gx_rule_ref(b, rule);
+    qn_sx_respell(s, &(qn_sx_spelling){.is_raw = false}, qn_gx_bytes(b, QN_STR("\"")));
 }
 
 /* The dialect that the document names; 2020-12 when it names none. One that nobody here knows may mean anything. */

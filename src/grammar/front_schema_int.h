@@ -114,6 +114,15 @@ typedef struct qn_schema_place { /* of an anchor, or of a $ref */
 
 typedef struct qn_schema_arena qn_schema_arena;
 
+/* Spellings beside JSON's. */
+typedef struct qn_sx_spelling {
+    bool is_raw;      /* characters of strings stand for themselves; the caller sets the quote */
+    bool has_bare_keys; /* keys have no quotes: only names that need none */
+    bool is_loose;    /* True, False and None may stand for JSON's words */
+    qn_str shut;      /* no string may have this text; empty: any text */
+    qn_gx shut_text;  /* texts with something that a reader takes for it */
+} qn_sx_spelling;
+
 typedef struct qn_sx {
     qn_gx_builder *b;
     const qn_json *root;
@@ -135,9 +144,20 @@ typedef struct qn_sx {
     uint32_t n_anchors, cap_anchors, n_refs, cap_refs;
 
     qn_gx blank, comma, colon, json_char, any_char, any_text, number;
+    qn_gx quote;                          /* around strings */
+    qn_sx_spelling spelling;
+    const struct qn_sx_members *members;  /* how objects write their members; NULL: as JSON does */
     qn_gx formats[QN_FRONT_N_FORMATS]; /* inside quotes; each is built once, when it is needed */
     bool has_format[QN_FRONT_N_FORMATS];
 } qn_sx;
+
+/* Members that are written as calls have them. While it is set in a qn_sx, every object that is built uses it. */
+typedef struct qn_sx_members {
+    qn_gx open, comma, close;
+    /* A member with all that belongs to it; its value satisfies items[0, n). */
+    qn_status (*write)(void *ctx, qn_str name, const qn_schema_item *items, size_t n, qn_gx *out);
+    void *ctx;
+} qn_sx_members;
 
 /* ---- front_schema.c ---- */
 
@@ -164,6 +184,20 @@ qn_schema_keyword qn_sx_keyword(qn_str name);
 const char *qn_sx_refusal(const qn_sx *s, qn_str name, const qn_json *value);
 /* A keyword's value as a count; *found false: absent. */
 qn_status qn_sx_count(qn_sx *s, const qn_json *schema, const char *keyword, uint32_t *n, bool *found);
+
+/* ---- front_schema_spell.c ---- */
+
+/* Values are spelled in another way from now on; before any is asked for. */
+void qn_sx_respell(qn_sx *s, const qn_sx_spelling *spelling, qn_gx quote);
+/* A known text as it stands inside a string's quotes, and a member's name with what is around it. QN_EUNSUPPORTED: it
+ * cannot be spelled. */
+qn_status qn_sx_text(qn_sx *s, qn_str text, qn_gx *out);
+qn_status qn_sx_key(qn_sx *s, qn_str name, qn_gx *out);
+/* A name that a rule makes, as qn_sx_key() has it. */
+qn_gx qn_sx_key_of(qn_sx *s, qn_gx name);
+/* Names that may be spelled: all, or those without anything that needs quotes. */
+qn_gx qn_sx_names(qn_sx *s, bool is_plain);
+qn_gx qn_sx_word(qn_sx *s, const char *word); /* null, true, false */
 
 /* ---- front_schema_ref.c ---- */
 

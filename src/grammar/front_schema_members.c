@@ -11,7 +11,8 @@
 
 static qn_gx behind_comma(qn_schema_object *o, qn_gx x)
 {
-    return qn_gx_cat(o->s->b, (qn_gx[]){o->s->comma, x}, 2);
+    qn_gx comma = o->s->members != NULL ? o->s->members->comma : o->s->comma;
+    return qn_gx_cat(o->s->b, (qn_gx[]){comma, x}, 2);
 }
 
 /* Members i to end, each with a comma before it. */

@@ -45,7 +45,7 @@ static qn_status allowed_names(qn_schema_object *o, qn_gx *out, bool *has)
                 QN_TRY(qn_sx_clause_holds(o->s, c, value, &holds));
             }
             if (holds) {
-                one = qn_front_literal(b, qn_json_as_str(value), true);
+                one = qn_front_literal(b, qn_json_as_str(value), !o->s->spelling.is_raw);
                 *out = qn_gx_alt(b, (qn_gx[]){*out, one}, 2);
             }
         }
@@ -59,10 +59,10 @@ static qn_status undeclared_names(qn_schema_object *o, qn_gx *out)
     qn_gx_builder *b = o->s->b;
     qn_gx allowed;
     bool has_allowed;
-    *out = qn_gx_repeat(b, o->n_members == 0 && o->n_patterns == 0 ? o->s->json_char : o->s->any_char, 0, QN_GX_NO_MAX);
+    *out = qn_sx_names(o->s, o->n_members == 0 && o->n_patterns == 0);
     QN_TRY(allowed_names(o, &allowed, &has_allowed));
     if (has_allowed) {
-        *out = allowed;
+        *out = o->s->spelling.has_bare_keys ? qn_gx_and(b, *out, allowed) : allowed;
     }
     if (o->n_members == 0) {
         return QN_OK;
@@ -72,7 +72,7 @@ static qn_status undeclared_names(qn_schema_object *o, qn_gx *out)
         return qn_sx_no_memory(o->s);
     }
     for (uint32_t i = 0; i < o->n_members; i++) {
-        names[i] = qn_front_literal(b, o->members[i].name, true);
+        names[i] = qn_front_literal(b, o->members[i].name, !o->s->spelling.is_raw);
     }
     *out = qn_gx_and(b, *out, qn_gx_not(b, qn_gx_alt(b, names, o->n_members)));
     return QN_OK;
@@ -81,7 +81,7 @@ static qn_status undeclared_names(qn_schema_object *o, qn_gx *out)
 static qn_status pattern_of(qn_schema_object *o, qn_gx_builder *b, uint32_t i, qn_gx *out)
 {
     qn_error err;
-    qn_status status = qn_front_pattern(b, o->patterns[i].text, true, true, out, &err);
+    qn_status status = qn_front_pattern(b, o->patterns[i].text, true, !o->s->spelling.is_raw, out, &err);
     return status == QN_OK ? QN_OK : qn_sx_fail(o->s, status, o->patterns[i].schema, "", err.what);
 }
 
@@ -145,6 +145,9 @@ static qn_status kinds_of_names(qn_schema_object *o, unsigned *kinds, uint32_t *
 
 qn_status qn_schema_free_members(qn_schema_object *o)
 {
+    if (o->s->members != NULL) {
+        return QN_OK; /* only what is declared stands between marks */
+    }
     qn_sx *s = o->s;
     qn_gx_builder *b = s->b;
     qn_gx names = 0, patterns[QN_SCHEMA_MAX_PATTERNS], ways[MAX_KINDS];

@@ -225,9 +225,7 @@ qn_status qn_schema_member_items(qn_schema_object *o, const qn_str *name, unsign
 
 qn_gx qn_schema_key_value(qn_schema_object *o, qn_gx key, qn_gx value)
 {
-    qn_gx_builder *b = o->s->b;
-    qn_gx quote = qn_gx_bytes(b, QN_STR("\""));
-    return qn_gx_cat(b, (qn_gx[]){quote, key, quote, o->s->colon, value}, 5);
+    return qn_gx_cat(o->s->b, (qn_gx[]){qn_sx_key_of(o->s, key), o->s->colon, value}, 3);
 }
 
 /* Whether propertyNames of all literals let a declared name through. */
@@ -268,10 +266,13 @@ static qn_status build_members(qn_schema_object *o)
         QN_TRY(qn_schema_member_items(o, &m->name, bits, &fits));
         QN_TRY(name_holds(o, m->name, &holds));
         m->is_forbidden = m->is_forbidden || !fits || !holds;
-        if (!m->is_forbidden) {
-            qn_gx value;
+        if (!m->is_forbidden && o->s->members != NULL) {
+            QN_TRY(o->s->members->write(o->s->members->ctx, m->name, o->items, o->n_items, &m->x));
+        } else if (!m->is_forbidden) {
+            qn_gx key, value;
+            QN_TRY(qn_sx_key(o->s, m->name, &key));
             QN_TRY(qn_sx_value(o->s, o->items, o->n_items, &value));
-            m->x = qn_schema_key_value(o, qn_front_literal(o->s->b, m->name, true), value);
+            m->x = qn_gx_cat(o->s->b, (qn_gx[]){key, o->s->colon, value}, 3);
         }
     }
     return QN_OK;
@@ -282,6 +283,10 @@ static qn_status build_members(qn_schema_object *o)
 static qn_gx braces(qn_schema_object *o, qn_gx inside)
 {
     qn_gx_builder *b = o->s->b;
+    const qn_sx_members *own = o->s->members;
+    if (own != NULL) {
+        return qn_gx_cat(b, (qn_gx[]){own->open, inside, own->close}, 3);
+    }
     return qn_gx_cat(
         b, (qn_gx[]){qn_gx_bytes(b, QN_STR("{")), o->s->blank, inside, o->s->blank, qn_gx_bytes(b, QN_STR("}"))}, 5);
 }

@@ -22,7 +22,7 @@ static qn_status add_pattern(content *x, const qn_json *schema, const qn_json *p
 {
     qn_gx part;
     qn_error err;
-    qn_status status = qn_front_pattern(x->s->b, qn_json_as_str(pattern), true, true, &part, &err);
+    qn_status status = qn_front_pattern(x->s->b, qn_json_as_str(pattern), true, !x->s->spelling.is_raw, &part, &err);
     if (status != QN_OK) {
         return qn_sx_fail(x->s, status, schema, "pattern", err.what);
     }
@@ -60,7 +60,7 @@ static qn_status add_format(content *x, const qn_json *schema, const qn_json *fo
     }
     if (!s->has_format[i]) {
         qn_gx body;
-        QN_TRY(qn_front_format(s->b, name, true, &body, s->err));
+        QN_TRY(qn_front_format(s->b, name, !s->spelling.is_raw, &body, s->err));
         uint32_t rule = qn_gx_rule_new(s->b, name);
         qn_gx_rule_define(s->b, rule, body);
         s->formats[i] = qn_gx_rule_ref(s->b, rule);
@@ -84,7 +84,7 @@ static qn_status forbid(content *x, const qn_json *list, bool is_list)
     for (size_t i = 0; i < n; i++) {
         const qn_json *value = is_list ? qn_json_at(list, i) : list;
         if (qn_json_kind_of(value) == QN_JSON_STRING) {
-            ways[n_ways++] = qn_front_literal(b, qn_json_as_str(value), true);
+            ways[n_ways++] = qn_front_literal(b, qn_json_as_str(value), !x->s->spelling.is_raw);
         }
     }
     if (n_ways != 0) {
@@ -160,6 +160,10 @@ qn_status qn_sx_string_content(qn_sx *s, const qn_schema_clause *c, bool is_key,
         const qn_schema_literal *l = &c->literals[i];
         QN_TRY(l->is_negated ? add_fails(&x, l) : add_holds(&x, l->schema));
     }
+    if (s->spelling.shut.len != 0 && !is_key) {
+        join(&x, qn_gx_not(s->b, s->spelling.shut_text));
+        x.has_not = true;
+    }
     if (x.has_all && !x.has_not && x.min == 0 && x.max == QN_GX_NO_MAX) {
         *out = x.all;
         return qn_front_status(s->b, s->err);
@@ -184,8 +188,8 @@ qn_status qn_sx_string(qn_sx *s, const qn_schema_clause *c, qn_gx *out)
         *out = s->any_text;
         return QN_OK;
     }
-    qn_gx quote = qn_gx_bytes(s->b, QN_STR("\"")), inside;
+    qn_gx inside;
     QN_TRY(qn_sx_string_content(s, c, false, &inside));
-    *out = qn_gx_cat(s->b, (qn_gx[]){quote, inside, quote}, 3);
+    *out = qn_gx_cat(s->b, (qn_gx[]){s->quote, inside, s->quote}, 3);
     return QN_OK;
 }

@@ -146,7 +146,6 @@ static qn_status container(qn_sx *s, const qn_json *value, qn_gx *out)
         return qn_sx_no_memory(s);
     }
     uint32_t n_parts = 0;
-    qn_gx quote = qn_gx_bytes(b, QN_STR("\""));
     parts[n_parts++] = qn_gx_bytes(b, is_object ? QN_STR("{") : QN_STR("["));
     parts[n_parts++] = s->blank;
     for (size_t i = 0; i < n; i++) {
@@ -154,9 +153,7 @@ static qn_status container(qn_sx *s, const qn_json *value, qn_gx *out)
             parts[n_parts++] = s->comma;
         }
         if (is_object) {
-            parts[n_parts++] = quote;
-            parts[n_parts++] = qn_front_literal(b, qn_json_key_at(value, i), true);
-            parts[n_parts++] = quote;
+            QN_TRY(qn_sx_key(s, qn_json_key_at(value, i), &parts[n_parts++]));
             parts[n_parts++] = s->colon;
         }
         QN_TRY(qn_sx_literal(s, qn_json_at(value, i), &parts[n_parts++]));
@@ -172,19 +169,19 @@ static qn_status container(qn_sx *s, const qn_json *value, qn_gx *out)
 qn_status qn_sx_literal(qn_sx *s, const qn_json *value, qn_gx *out)
 {
     qn_gx_builder *b = s->b;
-    qn_gx quote;
+    qn_gx text;
     switch (qn_json_kind_of(value)) {
     case QN_JSON_NULL:
-        *out = qn_gx_bytes(b, QN_STR("null"));
+        *out = qn_sx_word(s, "null");
         return QN_OK;
     case QN_JSON_BOOL:
-        *out = qn_gx_bytes(b, qn_json_as_bool(value) ? QN_STR("true") : QN_STR("false"));
+        *out = qn_sx_word(s, qn_json_as_bool(value) ? "true" : "false");
         return QN_OK;
     case QN_JSON_NUMBER:
         return number_literal(s, qn_json_as_str(value), out);
     case QN_JSON_STRING:
-        quote = qn_gx_bytes(b, QN_STR("\""));
-        *out = qn_gx_cat(b, (qn_gx[]){quote, qn_front_literal(b, qn_json_as_str(value), true), quote}, 3);
+        QN_TRY(qn_sx_text(s, qn_json_as_str(value), &text));
+        *out = qn_gx_cat(b, (qn_gx[]){s->quote, text, s->quote}, 3);
         return QN_OK;
     case QN_JSON_ARRAY:
     case QN_JSON_OBJECT:

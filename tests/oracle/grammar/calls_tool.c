@@ -140,7 +140,7 @@ static bool take(run *r, qn_matcher *m, qn_str text, qn_buf *out)
         return false;
     }
     for (size_t i = 0; i < n; i++) {
-        if (qn_matcher_accept(m, ids[i]) != QN_OK) {
+        if (qn_tokenizer_is_end(t, ids[i]) || qn_matcher_accept(m, ids[i]) != QN_OK) {
             must(i > 0 ? qn_matcher_rollback(m, (uint32_t)i) : QN_OK, &err);
             return false;
         }
@@ -290,6 +290,16 @@ static void answers(run *r, qn_grammar *g, const qn_json *line, qn_json_writer *
     qn_json_f64(w, r->n_masks > 0 ? r->us / (double)r->n_masks : 0);
 }
 
+static bool ends_generation(const vocabulary *v, qn_str text)
+{
+    for (uint32_t id = 0; id < v->n_vocab; id++) {
+        if (qn_str_eq(qn_tokenizer_piece(v->tokenizer, (int32_t)id), text)) {
+            return qn_tokenizer_is_end(v->tokenizer, (int32_t)id);
+        }
+    }
+    return false;
+}
+
 static void format_line(const qn_dialect *d, const vocabulary *v, const qn_json *line, qn_json_writer *w)
 {
     qn_dialect_view view;
@@ -311,7 +321,8 @@ static void format_line(const qn_dialect *d, const vocabulary *v, const qn_json 
                                                                         : QN_CALLS_AUTO,
                                 .specials = specials};
     for (size_t i = 0; list != NULL && i < qn_json_count(list) && i < 64; i++) {
-        specials[o.n_specials++] = (qn_calls_special){.text = qn_json_as_str(qn_json_at(list, i))};
+        qn_str text = qn_json_as_str(qn_json_at(list, i));
+        specials[o.n_specials++] = (qn_calls_special){text, ends_generation(v, text)};
     }
     must(qn_dialect_find_start(d, string(line, "prompt"), NULL, &o.start, &err), &err);
     qn_gx_init(&b, NULL);
