@@ -1,8 +1,10 @@
-/* Jumping ahead in real vocabularies: for texts that a model wrote as its tokenizer cuts them, every token that a jump
- * gives is the one that stands there. SPDX-License-Identifier: MIT */
+/* Guides in real vocabularies. For texts that a model wrote as its tokenizer cuts them, every token that a jump gives is the
+ * one that stands there. However few tokens are left, as long as the shortest text fits, the text ends.
+ * SPDX-License-Identifier: MIT */
 #include "test.h"
 
-#include "engine/engine_int.h"
+#include "base/random.h"
+#include "engine/guide_int.h"
 
 static const char schema[] =
     "{\"type\":\"object\",\"properties\":{\"customer_name\":{\"type\":\"string\"},\"shipping_address\":{\"type\":\"object\","
@@ -141,10 +143,87 @@ static void test_jumps_are_what_the_tokenizer_cuts(void **state)
     qn_runtime_close(rt);
 }
 
+/* ---- ends ---- */
+
+static const char shortest[] = "{\"customer_name\":\"\",\"shipping_address\":{\"street\":\"\",\"zip_code\":\"\"},"
+                               "\"status\":\"delayed\",\"quantity\":0,\"tags\":[]}";
+
+/* The tokens made, the end token counted; 0: the text was not ended. */
+static uint64_t generate(qn_model *m, qn_format *f, uint64_t seed, uint64_t most)
+{
+    qn_random r;
+    qn_guide *g = NULL;
+    qn_sampler *s = NULL;
+    qn_error err = {0};
+    qn_model_info info;
+    const qn_sampler_options o = {.temperature = 1.5f, .top_p = 1, .typical_p = 1, .repeat_penalty = 1, .seed = seed};
+    qn_model_get_info(m, &info);
+    float *logits = malloc(info.n_vocab * sizeof(*logits));
+    assert_non_null(logits);
+    assert_int_equal(qn_guide_open(m, f, &g, &err), QN_OK);
+    assert_int_equal(qn_sampler_open(m, &o, &s, &err), QN_OK);
+    qn_random_seed(&r, seed);
+    uint64_t n_made = 0;
+    int32_t ids[8] = {-1};
+    while (n_made < most && !(n_made > 0 && qn_token_is_end(m, ids[0]))) {
+        size_t n = 0;
+        if (seed % 2 == 0) {
+            assert_int_equal(qn_guide_jump(g, s, most - n_made, ids, 8, &n, &err), QN_OK);
+        }
+        if (n == 0) {
+            for (uint32_t i = 0; i < info.n_vocab; i++) {
+                logits[i] = (float)(qn_random_u64(&r) >> 58);
+            }
+            assert_int_equal(qn_guide_pick(g, s, logits, most - n_made, ids, NULL, &err), QN_OK);
+            n = 1;
+        }
+        n_made += n;
+    }
+    bool has_ended = qn_guide_must_end(g) && qn_token_is_end(m, ids[0]);
+    qn_guide_close(g);
+    qn_sampler_close(s);
+    free(logits);
+    return has_ended ? n_made : 0;
+}
+
+static void test_ends_in_time(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"llama-bpe", "gpt-2", "llama-spm"};
+    QN_TEST_NEED(any, "vocab/ggml-vocab-gpt-2.gguf");
+    (void)any;
+    qn_runtime *rt = NULL;
+    qn_error err = {0};
+    assert_int_equal(qn_runtime_open(&(qn_runtime_options){.n_threads = 1, .isa = "ref"}, &rt, &err), QN_OK);
+    for (size_t v = 0; v < sizeof(names) / sizeof(names[0]); v++) {
+        char relative[128];
+        snprintf(relative, sizeof(relative), "vocab/ggml-vocab-%s.gguf", names[v]);
+        qn_model *m = NULL;
+        qn_format *f = NULL;
+        int32_t first;
+        uint32_t n_tokens;
+        assert_int_equal(qn_model_open(rt, qn_test_data(relative), &(qn_model_options){.vocab_only = true}, &m, &err), QN_OK);
+        assert_int_equal(qn_format_open(rt, QN_FORMAT_JSON_SCHEMA, schema, strlen(schema), NULL, &f, &err), QN_OK);
+        assert_int_equal(qn_guide_vocab_need(m, &err), QN_OK);
+        assert_int_equal(qn_grammar_vocab_cut(m->guide_vocab->grammar, QN_STR(shortest), &first, &n_tokens), QN_OK);
+        for (uint64_t i = 0; i < 12; i++) {
+            uint64_t most = n_tokens + 1 + (i < 4 ? 0 : i < 8 ? i : i * 8), n_made = generate(m, f, i, most);
+            if (n_made == 0 || n_made > most) {
+                fail_msg("%s: not ended with %u tokens, where %u are enough", names[v], (unsigned)most, n_tokens + 1);
+            }
+        }
+        assert_int_equal(generate(m, f, 1, n_tokens), 0); /* and with one less it cannot be */
+        qn_format_close(f);
+        qn_model_close(m);
+    }
+    qn_runtime_close(rt);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_jumps_are_what_the_tokenizer_cuts),
+        cmocka_unit_test(test_ends_in_time),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
