@@ -15,10 +15,12 @@ pytest.importorskip("regex")
 if not os.environ.get("QUERN_ORACLE_BIN"):
     pytest.skip("QUERN_ORACLE_BIN names no folder", allow_module_level=True)
 
+import api_schemas  # noqa: E402
 import judge  # noqa: E402
 import own_schemas  # noqa: E402
 import suite  # noqa: E402
 
+SCHEMAS = {**own_schemas.SCHEMAS, **api_schemas.SCHEMAS}
 TEXTS = int(os.environ.get("QUERN_TEXTS", "20")) * 2
 
 
@@ -29,9 +31,14 @@ def tool():
     t.close()
 
 
-@pytest.mark.parametrize("name", own_schemas.SCHEMAS)
+@pytest.mark.parametrize("name", api_schemas.STRICT)
+def test_strict(tool, name):
+    assert tool.ask("schema", SCHEMAS[name], strict=True)["status"] == "QN_OK"
+
+
+@pytest.mark.parametrize("name", SCHEMAS)
 def test_own(tool, name):
-    schema = own_schemas.SCHEMAS[name]
+    schema = SCHEMAS[name]
     validator = judge.validator(schema)
     for blanks in (0, 3):
         answer = tool.ask("schema", schema, generate=TEXTS, seed=blanks, blanks=blanks)
