@@ -49,7 +49,7 @@ qn_status qn_generation_open(qn_generation *g, qn_model *m, qn_sampling *samplin
     qn_session_options_init(&s);
     s.n_ctx = n_ctx;
     s.n_batch = (uint32_t)qn_options_int(o, QN_OPTION_ID_BATCH_SIZE);
-    s.kv_type = qn_options_int(o, QN_OPTION_ID_KV_TYPE) == 1 ? QN_KV_F32 : QN_KV_F16;
+    s.kv_type = (qn_kv_type)qn_options_int(o, QN_OPTION_ID_KV_TYPE); /* choices stand in its order */
     QN_TRY(qn_session_open(m, &s, &g->session, err));
     return qn_seq_open(g->session, &g->seq, err);
 }
@@ -142,15 +142,20 @@ static qn_guide *active_guide(const qn_generation *g)
     return g->wait.mark == NULL ? g->guide : NULL;
 }
 
+static void note_first_token(qn_generation *g)
+{
+    if (g->timings.first_token_ns == 0) {
+        g->timings.first_token_ns = qn_clock_ns() - g->begin_ns;
+    }
+}
+
 /* A token of the text is known: shows it. *ended: the text ends with it. */
 static qn_status add_token(qn_generation *g, int32_t id, bool *ended, qn_error *err)
 {
     const char *bytes;
     size_t n_bytes;
     bool stopped;
-    if (g->made.n == 0) {
-        g->timings.first_token_ns = qn_clock_ns() - g->begin_ns;
-    }
+    note_first_token(g);
     QN_TRY(qn_tokens_add(&g->made, id, err));
     QN_TRY(qn_stream_push(g->stream, id, &bytes, &n_bytes, &stopped, err));
     if (stopped) {
@@ -174,6 +179,7 @@ static qn_status make_token(qn_generation *g, const float *logits, bool *ended, 
     }
     QN_TRY(status);
     if (qn_token_is_end(g->model, id)) {
+        note_first_token(g);
         end(g, QN_ENDING_STOP, ended);
         return QN_OK;
     }

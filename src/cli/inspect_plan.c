@@ -20,6 +20,7 @@ static qn_status open_all(planned *p, const qn_options *o, const char *path, qn_
     qn_session_options session_options;
     qn_session_options_init(&session_options);
     session_options.n_ctx = (uint32_t)qn_options_int(o, QN_OPTION_ID_CTX_SIZE);
+    session_options.kv_type = (qn_kv_type)qn_options_int(o, QN_OPTION_ID_KV_TYPE);
     QN_TRY(qn_runtime_open(NULL, &p->runtime, err));
     QN_TRY(qn_model_open(p->runtime, path, &model_options, &p->model, err));
     return qn_session_open(p->model, &session_options, &p->session, err);

@@ -71,8 +71,8 @@ typedef enum qn_option_kind {
       "compute threads; 0: the cores that this process may use")                                                     \
     X(BATCH_SIZE, "batch-size", 'b', INT, "N", "512", 1, 65536, QN_GENERATING, "session.batch", "QUERN_BATCH_SIZE",  \
       "tokens of one step at most")                                                                                  \
-    X(KV_TYPE, "kv-type", 0, CHOICE, "f16|f32", "f16", 0, 0, QN_GENERATING, "session.kv_type", "QUERN_KV_TYPE",      \
-      "numbers of the attention memory")                                                                             \
+    X(KV_TYPE, "kv-type", 0, CHOICE, "f16|f32|bf16|q8|q4|mixed", "f16", 0, 0, QN_GENERATING | QN_VERB_INSPECT,       \
+      "session.kv_type", "QUERN_KV_TYPE", "numbers of the attention memory; mixed: f16 for 512 tokens, then q8")     \
     X(TEMP, "temp", 0, REAL, "T", "0.8", 0, 1000, QN_TALKING, "sampling.temperature", "QUERN_TEMP",                  \
       "temperature; 0: always the most probable token")                                                              \
     X(TOP_K, "top-k", 0, INT, "K", "40", 0, INT32_MAX, QN_TALKING, "sampling.top_k", "QUERN_TOP_K",                  \
@@ -100,13 +100,13 @@ typedef enum qn_option_kind {
     X(IGNORE_EOS, "ignore-eos", 0, FLAG, NULL, NULL, 0, 0, QN_TALKING, "run.ignore_eos", "QUERN_IGNORE_EOS",         \
       "never let the model end by itself")                                                                           \
     X(GRAMMAR, "grammar", 0, TEXT, "TEXT", NULL, 0, 0, QN_FORMATTING, "format.grammar", NULL,                        \
-      "a text that this GBNF grammar makes; for this and the next three, @FILE reads it from FILE")                  \
+      "the text must be one that this GBNF grammar makes; here and in the next three @FILE reads FILE")              \
     X(JSON_SCHEMA, "json-schema", 0, TEXT, "TEXT", NULL, 0, 0, QN_FORMATTING, "format.json_schema", NULL,            \
-      "JSON that this schema allows (draft 2020-12 or 7)")                                                           \
+      "the text must be JSON that this schema allows (draft 2020-12 or 7)")                                          \
     X(REGEX, "regex", 0, TEXT, "TEXT", NULL, 0, 0, QN_FORMATTING, "format.regex", NULL,                              \
-      "a text that matches this regular expression from end to end; @@ stands for an @ at its beginning")            \
+      "the text must match this regular expression from end to end; @@ is an @ at its beginning")                    \
     X(CHOICE, "choice", 0, TEXTS, "TEXT", NULL, 0, 0, QN_FORMATTING, NULL, NULL,                                     \
-      "this text or that of another --choice; @FILE reads a JSON list of them")                                      \
+      "the text must be this one or that of another --choice; @FILE reads a JSON list of them")                      \
     X(JSON_WHITESPACE, "json-whitespace", 0, INT, "N", "0", 0, 64, QN_FORMATTING, "format.json_whitespace",          \
       "QUERN_JSON_WHITESPACE", "blanks between two tokens of JSON at most, where there is a schema")                 \
     X(STRICT_SCHEMA, "strict-schema", 0, FLAG, NULL, NULL, 0, 0, QN_FORMATTING, "format.strict_schema",              \

@@ -122,7 +122,7 @@ static qn_status test_open(test *t, uint32_t n_threads, qn_error *err)
     s.n_batch = t->b->report.n_batch;
     s.n_seqs = n_seqs;
     s.n_threads = n_threads;
-    s.kv_type = qn_options_int(o, QN_OPTION_ID_KV_TYPE) == 1 ? QN_KV_F32 : QN_KV_F16;
+    s.kv_type = (qn_kv_type)qn_options_int(o, QN_OPTION_ID_KV_TYPE); /* choices stand in its order */
     t->seqs = qn_zalloc_array(NULL, QN_INPUT_OWNER, n_seqs, sizeof(*t->seqs));
     t->items = qn_zalloc_array(NULL, QN_INPUT_OWNER, n_seqs, sizeof(*t->items));
     if (t->seqs == NULL || t->items == NULL) {

@@ -164,7 +164,7 @@ static qn_status prepare(eval *e, qn_error *err)
     qn_session_options_init(&s);
     s.n_ctx = e->n_ctx;
     s.n_batch = e->n_batch;
-    s.kv_type = qn_options_int(o, QN_OPTION_ID_KV_TYPE) == 1 ? QN_KV_F32 : QN_KV_F16;
+    s.kv_type = (qn_kv_type)qn_options_int(o, QN_OPTION_ID_KV_TYPE); /* choices stand in its order */
     QN_TRY(qn_session_open(e->opened.model, &s, &e->session, err));
     return qn_seq_open(e->session, &e->seq, err);
 }
