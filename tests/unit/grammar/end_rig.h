@@ -37,10 +37,9 @@ static inline bool end_is_new(bool **seen, uint32_t *n_seen, uint32_t config)
 
 static inline void end_spell(const end_step *steps, uint32_t i, end_found *f)
 {
-    f->is_known = true;
     f->n = steps[i].n;
-    assert_true(f->n < sizeof(f->text));
-    for (uint64_t k = f->n; k-- > 0; i = steps[i].before) {
+    f->is_known = f->n < sizeof(f->text);
+    for (uint64_t k = f->n; k-- > 0 && f->is_known; i = steps[i].before) {
         f->text[k] = (char)(steps[i].symbol < 256 ? steps[i].symbol : '\0');
     }
 }

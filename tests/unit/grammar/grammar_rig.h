@@ -180,7 +180,8 @@ typedef struct judge {
     const unsigned char *text;
     uint32_t n;
     uint64_t *full; /* by expression and place: bit j set when it matches up to j */
-    uint8_t *known; /* bit 0: full is there; bit 1: part is; bit 2: what part is */
+    uint8_t *known; /* bit 0: full is there; bit 1: part is; bit 2: what part is; bit 3: full is being made */
+    bool recurs;    /* a rule began with itself, before what matches nothing: nothing is known of the text */
     bool *has_match; /* by expression: it matches anything at all */
 } judge;
 
@@ -275,10 +276,14 @@ static inline uint64_t judge_make_full(judge *j, qn_gx at, uint32_t i)
 static inline uint64_t judge_full(judge *j, qn_gx at, uint32_t i)
 {
     size_t place = (size_t)at * (JUDGE_MAX_TEXT + 1) + i;
+    if ((j->known[place] & 8) != 0) {
+        j->recurs = true;
+        return 0;
+    }
     if ((j->known[place] & 1) == 0) {
-        uint64_t full = j->has_match[at] ? judge_make_full(j, at, i) : 0;
-        j->full[place] = full;
-        j->known[place] |= 1;
+        j->known[place] |= 8;
+        j->full[place] = j->has_match[at] ? judge_make_full(j, at, i) : 0;
+        j->known[place] = (uint8_t)((j->known[place] & ~8) | 1);
     }
     return j->full[place];
 }
@@ -389,6 +394,7 @@ static inline void judge_text(judge *j, const char *text, uint32_t n)
     assert_true(n <= JUDGE_MAX_TEXT);
     j->text = (const unsigned char *)text;
     j->n = n;
+    j->recurs = false;
     memset(j->known, 0, (size_t)j->b->n_nodes * (JUDGE_MAX_TEXT + 1));
 }
 
