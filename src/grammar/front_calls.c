@@ -24,7 +24,7 @@ static qn_gx reasoning(qn_calls *c)
     if (!d->has_reasoning || c->o->start == QN_START_AFTER_THINK) {
         return c->none;
     }
-    qn_gx rest = qn_gx_cat(b, (qn_gx[]){qn_calls_reasoning(c), qn_calls_mark(c, &d->think_close),
+    qn_gx rest = qn_gx_cat(b, (qn_gx[]){qn_calls_reasoning(c, &d->think_close), qn_calls_mark(c, &d->think_close),
                                         qn_calls_maybe(c, d->think_close.after)}, 3);
     if (c->o->start == QN_START_IN_THINK) {
         return rest;
@@ -35,11 +35,12 @@ static qn_gx reasoning(qn_calls *c)
     return maybe(c, qn_gx_alt(b, (qn_gx[]){qn_gx_cat(b, whole, 3), qn_gx_cat(b, none, 3)}, 2));
 }
 
-static qn_gx content(qn_calls *c)
+/* next: the mark behind it, or NULL. */
+static qn_gx content(qn_calls *c, const qn_mark *next)
 {
     const qn_dialect_view *d = c->d;
     qn_gx_builder *b = c->b;
-    qn_gx text = qn_calls_content(c);
+    qn_gx text = qn_calls_content(c, next);
     if (d->content_open.core.len == 0 && d->content_close.core.len == 0) {
         return text;
     }
@@ -48,38 +49,51 @@ static qn_gx content(qn_calls *c)
     return qn_gx_alt(b, (qn_gx[]){text, qn_gx_cat(b, marked, 5)}, 2);
 }
 
+/* Content, then perhaps calls, which begin with a mark. */
+static qn_gx then_maybe(qn_calls *c, const qn_mark *open, qn_gx calls)
+{
+    qn_gx_builder *b = c->b;
+    if (!qn_calls_overlaps(open->core)) {
+        return qn_gx_cat(b, (qn_gx[]){content(c, open), maybe(c, calls)}, 2);
+    }
+    return qn_gx_alt(b, (qn_gx[]){content(c, NULL), qn_gx_cat(b, (qn_gx[]){content(c, open), calls}, 2)}, 2);
+}
+
 static qn_gx plain_turn(qn_calls *c)
 {
     qn_gx_builder *b = c->b;
     const qn_syntax *s = c->syntax;
     qn_gx body;
-    bool is_first = s->bare && s->section_open.core.len == 0 && s->call_open.core.len == 0;
+    const qn_mark *open = s->section_open.core.len > 0 ? &s->section_open : &s->call_open;
+    bool is_first = s->bare && open->core.len == 0;
     if (c->o->choice == QN_CALLS_NONE || c->n_tools == 0) {
-        body = content(c);
+        body = content(c, NULL);
     } else if (c->o->choice == QN_CALLS_REQUIRED) {
         body = as_rule(c, "calls", qn_calls_all(c, true));
     } else if (is_first) { /* only where the answer begins */
-        body = qn_gx_alt(b, (qn_gx[]){content(c), as_rule(c, "calls", qn_calls_all(c, true))}, 2);
+        body = qn_gx_alt(b, (qn_gx[]){content(c, NULL), as_rule(c, "calls", qn_calls_all(c, true))}, 2);
     } else {
-        body = qn_gx_cat(b, (qn_gx[]){content(c), maybe(c, as_rule(c, "calls", qn_calls_all(c, false)))}, 2);
+        body = then_maybe(c, open, as_rule(c, "calls", qn_calls_all(c, false)));
     }
     return qn_gx_cat(b, (qn_gx[]){reasoning(c), body}, 2);
 }
 
 /* ---- turns of several messages, each with a header ---- */
 
-/* What ends a message and begins the next one's header. False: the template does not tell. */
-static bool next_message(qn_calls *c, qn_gx *out)
+/* What ends a message and begins the next one's header; *first: its first mark. False: the template does not tell. */
+static bool next_message(qn_calls *c, qn_gx *out, const qn_mark **first)
 {
     const qn_dialect_view *d = c->d;
     qn_gx open = qn_calls_mark(c, &d->header->open);
     for (size_t i = 0; i < d->n_ends; i++) {
         if ((d->ends_go_on >> i & 1) != 0 && !qn_calls_is_end(c, d->ends[i].core)) {
             *out = qn_gx_cat(c->b, (qn_gx[]){qn_calls_mark(c, &d->ends[i]), open}, 2);
+            *first = &d->ends[i];
             return true;
         }
     }
     *out = open;
+    *first = &d->header->open;
     return d->ends_go_on == 0 && !qn_calls_is_end(c, d->header->open.core);
 }
 
@@ -122,7 +136,8 @@ static qn_status header_turn(qn_calls *c, qn_gx *out)
     const qn_header *h = c->d->header;
     qn_gx_builder *b = c->b;
     qn_gx next, calls = 0;
-    bool has_next = next_message(c, &next), has_calls = c->o->choice != QN_CALLS_NONE && c->n_tools > 0;
+    const qn_mark *mark;
+    bool has_next = next_message(c, &next, &mark), has_calls = c->o->choice != QN_CALLS_NONE && c->n_tools > 0;
     if (c->o->start != QN_START_IN_HEADER) {
         return qn_fail(c->err, QN_EUNSUPPORTED, "an answer that begins inside a message, not before its header");
     }
@@ -131,14 +146,14 @@ static qn_status header_turn(qn_calls *c, qn_gx *out)
     }
     qn_gx body = calls;
     if (c->o->choice != QN_CALLS_REQUIRED) {
-        qn_gx text = qn_gx_cat(b, (qn_gx[]){header(c, h->content), qn_calls_content(c)}, 2);
-        qn_gx with = has_calls && has_next ? maybe(c, qn_gx_cat(b, (qn_gx[]){next, calls}, 2)) : c->none;
-        qn_gx ways[] = {qn_gx_cat(b, (qn_gx[]){text, with}, 2), calls};
+        qn_gx text = has_calls && has_next ? then_maybe(c, mark, qn_gx_cat(b, (qn_gx[]){next, calls}, 2))
+                                           : qn_calls_content(c, NULL);
+        qn_gx ways[] = {qn_gx_cat(b, (qn_gx[]){header(c, h->content), text}, 2), calls};
         body = qn_gx_alt(b, ways, has_calls ? 2 : 1);
     }
     qn_gx first = c->none;
     if (h->reasoning.len > 0 && has_next) {
-        first = maybe(c, qn_gx_cat(b, (qn_gx[]){header(c, h->reasoning), qn_calls_reasoning(c), next}, 3));
+        first = maybe(c, qn_gx_cat(b, (qn_gx[]){header(c, h->reasoning), qn_calls_reasoning(c, mark), next}, 3));
     }
     *out = qn_gx_cat(b, (qn_gx[]){first, body}, 2);
     return QN_OK;

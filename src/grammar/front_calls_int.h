@@ -57,10 +57,13 @@ static inline qn_gx qn_calls_cat(qn_calls *c, const qn_gx *parts, uint32_t n)
     return qn_gx_cat(c->b, parts, n);
 }
 
-/* Free text, as a rule: content in which no mark stands that the reader takes for something else; reasoning, up to the
- * mark that closes it. */
-qn_gx qn_calls_content(qn_calls *c);
-qn_gx qn_calls_reasoning(qn_calls *c);
+/* Free text: content in which no mark stands that the reader takes for something else; reasoning, up to the mark that
+ * closes it. next: a mark that follows, or NULL; a text that would end as that mark begins, so that the reader would find
+ * it too early, is left out. */
+qn_gx qn_calls_content(qn_calls *c, const qn_mark *next);
+qn_gx qn_calls_reasoning(qn_calls *c, const qn_mark *next);
+/* A mark that ends with what it begins with is found earlier than it was written, behind certain texts. */
+bool qn_calls_overlaps(qn_str core);
 
 /* ---- front_calls_tags.c ---- */
 

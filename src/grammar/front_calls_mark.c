@@ -122,9 +122,30 @@ qn_gx qn_calls_spelled(qn_calls *c, qn_str core)
 }
 
 typedef struct bad_list {
-    qn_gx inside[MAX_BAD], begins[8];
-    uint32_t n_inside, n_begins;
+    qn_gx inside[MAX_BAD], begins[8], ends[QN_MARK_MAX];
+    uint32_t n_inside, n_begins, n_ends;
 } bad_list;
+
+bool qn_calls_overlaps(qn_str core)
+{
+    for (size_t n = 1; n < core.len; n++) {
+        if (memcmp(core.data, core.data + core.len - n, n) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Behind `>`, the mark `>>>` is found one place too early. */
+static void add_next(qn_calls *c, bad_list *bad, const qn_mark *next)
+{
+    qn_str core = next != NULL ? next->core : (qn_str){"", 0};
+    for (size_t n = 1; n < core.len; n++) {
+        if (memcmp(core.data, core.data + core.len - n, n) == 0) {
+            bad->ends[bad->n_ends++] = qn_calls_spelled(c, (qn_str){core.data, core.len - n});
+        }
+    }
+}
 
 static void add_inside(qn_calls *c, bad_list *bad, qn_str core)
 {
@@ -154,13 +175,16 @@ static void add_turn(qn_calls *c, bad_list *bad)
 static qn_gx free_text(qn_calls *c, const bad_list *bad)
 {
     qn_gx_builder *b = c->b;
-    qn_gx ways[2], text = c->any;
+    qn_gx ways[3], text = c->any;
     uint32_t n = 0;
     if (bad->n_inside > 0) {
         ways[n++] = qn_gx_cat(b, (qn_gx[]){c->any, qn_gx_alt(b, bad->inside, bad->n_inside), c->any}, 3);
     }
     if (bad->n_begins > 0) {
         ways[n++] = qn_gx_cat(b, (qn_gx[]){qn_gx_alt(b, bad->begins, bad->n_begins), c->any}, 2);
+    }
+    if (bad->n_ends > 0) {
+        ways[n++] = qn_gx_cat(b, (qn_gx[]){c->any, qn_gx_alt(b, bad->ends, bad->n_ends)}, 2);
     }
     if (n > 0) {
         text = qn_gx_and(b, text, qn_gx_not(b, qn_gx_alt(b, ways, n)));
@@ -215,7 +239,7 @@ static void add_bare(qn_calls *c, bad_list *bad, const qn_syntax *s)
 
 /* ---- free text ---- */
 
-qn_gx qn_calls_content(qn_calls *c)
+qn_gx qn_calls_content(qn_calls *c, const qn_mark *next)
 {
     const qn_dialect_view *d = c->d;
     bad_list bad = {.n_inside = 0};
@@ -230,6 +254,7 @@ qn_gx qn_calls_content(qn_calls *c)
         }
     }
     add_turn(c, &bad);
+    add_next(c, &bad, next);
     add_inside(c, &bad, d->content_close.core);
     add_begin(c, &bad, d->content_open.core);
     if (d->has_reasoning && d->header == NULL) {
@@ -239,12 +264,13 @@ qn_gx qn_calls_content(qn_calls *c)
     return free_text(c, &bad);
 }
 
-qn_gx qn_calls_reasoning(qn_calls *c)
+qn_gx qn_calls_reasoning(qn_calls *c, const qn_mark *next)
 {
     bad_list bad = {.n_inside = 0};
     if (c->d->header == NULL) {
         add_inside(c, &bad, c->d->think_close.core);
     }
     add_turn(c, &bad);
+    add_next(c, &bad, next);
     return free_text(c, &bad);
 }

@@ -26,20 +26,9 @@ static unsigned types_of(unsigned reader)
     return reader == 0 ? QN_ST_ALL : types;
 }
 
-/* A mark that ends with what it begins with is found earlier than where it was written. */
-static bool overlaps_itself(qn_str s)
-{
-    for (size_t n = 1; n < s.len; n++) {
-        if (memcmp(s.data, s.data + s.len - n, n) == 0) {
-            return true;
-        }
-    }
-    return false;
-}
-
 static qn_status check_mark(qn_calls *c, qn_str mark)
 {
-    return overlaps_itself(mark) ? qn_fail(c->err, QN_EUNSUPPORTED, "calls of the chat template have the mark %.*s, whose "
+    return qn_calls_overlaps(mark) ? qn_fail(c->err, QN_EUNSUPPORTED, "calls of the chat template have the mark %.*s, whose "
                                            "end may be its beginning", QN_STR_ARG(mark))
                                  : QN_OK;
 }

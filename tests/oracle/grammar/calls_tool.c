@@ -3,7 +3,7 @@
  *     {"prompt": text, "tools": [...], "choice": "auto" | "required" | "none", "name": text, "one_call": bool,
  *      "strict": bool, "specials": [text, ...], "texts": [text, ...], "generate": n, "seed": n, "steer": [text, ...]}
  * Out: {"status", "what", "accepts": [bytes taken of each text, or -1: all, and it may end there], "made": [text or
- * null, ...], "states": n, "us": microseconds of a mask}. Answers are made by choosing among the tokens of the masks at
+ * null, ...], "states": n, "us": microseconds of a mask, "most_us"}. Answers are made by choosing among the tokens of the masks at
  * random, where one of `steer` is tried now and then, and after a while those that end soonest. Special tokens are
  * spelled out. The argument names a vocabulary's file; without one a small vocabulary with a hundred words is made, which
  * has the specials of the line as such tokens.
@@ -38,7 +38,7 @@ typedef struct run {
     const vocabulary *v;
     qn_random random;
     const qn_json *steer;
-    double us;
+    double us, most_us;
     uint64_t n_masks;
 } run;
 
@@ -128,6 +128,34 @@ static uint64_t number(const qn_json *line, const char *key)
     return v != NULL && qn_json_as_i64(v, &n) && n > 0 ? (uint64_t)n : 0;
 }
 
+/* ---- masks ---- */
+
+static double now_us(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+    return (double)t.tv_sec * 1e6 + (double)t.tv_nsec * 1e-3;
+}
+
+static uint32_t mask(run *r, qn_matcher *m)
+{
+    qn_error err = {0};
+    const vocabulary *v = r->v;
+    double start = now_us();
+    must(qn_matcher_mask(m, v->bits), &err);
+    double us = now_us() - start;
+    r->us += us;
+    r->most_us = us > r->most_us ? us : r->most_us;
+    r->n_masks++;
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < v->n_vocab; i++) {
+        if ((v->bits[i / 64] >> i % 64 & 1) != 0) {
+            v->allowed[n++] = (int32_t)i;
+        }
+    }
+    return n;
+}
+
 /* ---- accepting ---- */
 
 static bool take(run *r, qn_matcher *m, qn_str text, qn_buf *out)
@@ -161,9 +189,12 @@ static int64_t accepted(run *r, qn_grammar *g, qn_str text)
     size_t n = 0;
     must(qn_tokenizer_encode(r->v->tokenizer, text.data, text.len, PARSE_SPECIAL, ids, 1 << 16, &n, &err), &err);
     size_t i = 0;
-    while (i < n && qn_matcher_accept(m, ids[i]) == QN_OK) {
+    for (; i < n; i++) {
+        mask(r, m);
+        if (qn_matcher_accept(m, ids[i]) != QN_OK) {
+            break;
+        }
         must(qn_tokenizer_decode_token(r->v->tokenizer, ids[i], PARSE_SPECIAL, false, &out, &err), &err);
-        i++;
     }
     int64_t taken = i == n && qn_matcher_may_end(m) ? -1 : (int64_t)out.len;
     qn_matcher_close(m);
@@ -172,30 +203,6 @@ static int64_t accepted(run *r, qn_grammar *g, qn_str text)
 }
 
 /* ---- making ---- */
-
-static double now_us(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec * 1e6 + (double)t.tv_nsec * 1e-3;
-}
-
-static uint32_t mask(run *r, qn_matcher *m)
-{
-    qn_error err = {0};
-    const vocabulary *v = r->v;
-    double start = now_us();
-    must(qn_matcher_mask(m, v->bits), &err);
-    r->us += now_us() - start;
-    r->n_masks++;
-    uint32_t n = 0;
-    for (uint32_t i = 0; i < v->n_vocab; i++) {
-        if ((v->bits[i / 64] >> i % 64 & 1) != 0) {
-            v->allowed[n++] = (int32_t)i;
-        }
-    }
-    return n;
-}
 
 /* Among the tokens of one byte, and special ones, that behind which the text can end soonest. */
 static int32_t soonest(run *r, qn_matcher *m, uint32_t n_allowed)
@@ -288,6 +295,8 @@ static void answers(run *r, qn_grammar *g, const qn_json *line, qn_json_writer *
     qn_json_end_array(w);
     qn_json_key(w, "us");
     qn_json_f64(w, r->n_masks > 0 ? r->us / (double)r->n_masks : 0);
+    qn_json_key(w, "most_us");
+    qn_json_f64(w, r->most_us);
 }
 
 static bool ends_generation(const vocabulary *v, qn_str text)
