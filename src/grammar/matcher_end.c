@@ -85,7 +85,6 @@ static qn_status write_way(qn_engine *e, uint32_t config, qn_buf *out)
         return QN_ERANGE;
     }
     while (left != 0 && out->status == QN_OK) {
-        e->rx.work = 0;
         uint32_t symbol = next_symbol(e, config, left);
         if (symbol >= QN_RX_SPECIAL_SYMBOL) {
             return e->rx.status != QN_OK ? e->rx.status : QN_EUNSUPPORTED;

@@ -44,7 +44,8 @@ static inline void end_spell(const end_step *steps, uint32_t i, end_found *f)
     }
 }
 
-/* All texts from here, in the order of their length and then of their symbols, until one may end. */
+/* All texts from here, in the order of their length and then of their symbols, until one may end. From any place there is
+ * an end. */
 static inline void end_search(qn_matcher *m, end_found *f)
 {
     qn_matcher_begin(m);
@@ -56,9 +57,11 @@ static inline void end_search(qn_matcher *m, end_found *f)
     steps[0] = (end_step){qn_matcher_now(m), 0, 0, 0};
     end_is_new(&seen, &n_seen, steps[0].config);
     f->is_known = false;
+    bool has_end = false;
     for (uint32_t i = 0; i < n && n < END_MAX_SEARCHED; i++) {
         if (qn_config_at(e, steps[i].config)->may_end) {
             end_spell(steps, i, f);
+            has_end = true;
             break;
         }
         uint64_t first[4];
@@ -78,6 +81,7 @@ static inline void end_search(qn_matcher *m, end_found *f)
             }
         }
     }
+    assert_true(has_end || n >= END_MAX_SEARCHED);
     free(steps);
     free(seen);
 }
