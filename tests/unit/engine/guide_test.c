@@ -198,6 +198,33 @@ static void test_with_a_model(void **state)
     close_place(&p);
 }
 
+/* A format outlives the models that it was used with, and what it found out for one is not taken for another's. */
+static void test_models_come_and_go(void **state)
+{
+    (void)state;
+    place p = open_place();
+    qn_format *f = NULL;
+    qn_error err = {0};
+    expect_ok(qn_format_open(p.rt, formats[3].kind, formats[3].source, strlen(formats[3].source), NULL, &f, &err), &err);
+    for (uint32_t i = 0; i < 3; i++) {
+        qn_tiny_spec spec = qn_tiny_spec_of("llama");
+        spec.n_vocab += i * 64;
+        place q = {.rt = p.rt, .m = open_tiny(p.rt, &spec), .n_vocab = spec.n_vocab};
+        for (uint64_t seed = 0; seed < 3; seed++) {
+            qn_guide *g = NULL;
+            qn_sampler *s = open_sampler(&q, 1, seed);
+            expect_ok(qn_guide_open(q.m, f, &g, &err), &err);
+            answer a = generate(&q, g, s, seed, 70, seed == 1);
+            check(&a, 3, seed, 70);
+            qn_guide_close(g);
+            qn_sampler_close(s);
+        }
+        qn_model_close(q.m);
+    }
+    qn_format_close(f);
+    close_place(&p);
+}
+
 /* ---- threads ---- */
 
 typedef struct worker {
@@ -258,6 +285,7 @@ int main(void)
         cmocka_unit_test(test_copies_go_their_own_way),
         cmocka_unit_test(test_special_tokens),
         cmocka_unit_test(test_with_a_model),
+        cmocka_unit_test(test_models_come_and_go),
         cmocka_unit_test(test_threads),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
