@@ -315,7 +315,7 @@ qn_status qn_mask_fill(qn_engine *e, uint32_t config, uint64_t *bits)
     const qn_grammar_vocab *v = e->vocab;
     qn_config c = *qn_config_at(e, config);
     e->clip = v->max_len + 1;
-    e->work = 0;
+    e->work = e->n_nodes = 0;
     bool found = c.may_end && v->n_ends != 0, is_fresh = true;
     for (uint32_t i = 0; i < c.n && e->status == QN_OK; i++) {
         qn_frame f = *qn_frame_at(e, ((uint32_t *)e->sets.items)[c.first + i]);

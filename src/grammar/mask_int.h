@@ -38,6 +38,8 @@ qn_status qn_mask_fill(qn_engine *e, uint32_t config, uint64_t *bits);
 
 /* mask_walk.c: collects ids and exits in e->ids and e->exits. */
 void qn_walk_begin(qn_engine *e);
+/* Counts nodes that were looked at: QN_EFULL (e->status) where a mask takes too long. */
+void qn_walk_count(qn_engine *e, uint32_t n_nodes);
 void qn_walk_add(qn_engine *e, uint32_t id);
 void qn_walk_add_below(qn_engine *e, const qn_trie *t, uint32_t i); /* all tokens below a node */
 /* Nodes [begin, end) of a trie, siblings and what is below them, from a configuration. */

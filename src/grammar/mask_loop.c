@@ -55,7 +55,8 @@ static void collect(qn_engine *e, uint32_t start, const qn_trie *t, uint32_t beg
     states[base] = start;
     rounds[base] = n_rounds;
     rows[base] = qn_loop_row(e, start);
-    for (uint32_t i = begin; i < end && e->status == QN_OK;) {
+    uint32_t n_nodes = 0;
+    for (uint32_t i = begin; i < end && e->status == QN_OK; n_nodes++) {
         const qn_trie_node *n = &t->nodes[i];
         uint32_t d = n->depth - 1u, to = rows[d][n->byte];
         const qn_rx_node *x = qn_rx_at(&e->rx, states[d]);
@@ -86,7 +87,7 @@ static void collect(qn_engine *e, uint32_t start, const qn_trie *t, uint32_t beg
         rows[d + 1] = qn_loop_row(e, to);
         i++;
     }
-    e->work += end - begin;
+    qn_walk_count(e, n_nodes);
 }
 
 /* The same for the whole rest of a slice, whose borders are known: only what the loop takes beyond them is walked. */
@@ -219,7 +220,7 @@ void qn_walk_table(qn_engine *e, uint32_t frame, const qn_loop_table *table, con
             qn_walk_add(e, s->parts[i].i);
         }
     }
-    e->work += table->n_within;
+    qn_walk_count(e, table->n_within);
     uint64_t first[4];
     qn_config_first(e, behind, first);
     for (unsigned c = 0; c < 256; c++) {

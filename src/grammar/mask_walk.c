@@ -8,6 +8,14 @@
 
 static uint32_t no_way[256]; /* a row of dead ends; nobody writes to it */
 
+void qn_walk_count(qn_engine *e, uint32_t n_nodes)
+{
+    e->n_nodes += n_nodes;
+    if (e->n_nodes / QN_NODES_A_FRAME + e->work > QN_MAX_WORK && e->status == QN_OK) {
+        e->status = QN_EFULL;
+    }
+}
+
 void qn_walk_begin(qn_engine *e) { e->ids.n = e->exits.n = 0; }
 
 static void add_number(qn_engine *e, qn_rx_vec *v, uint32_t number)
@@ -66,7 +74,8 @@ void qn_walk(qn_engine *e, const qn_trie *t, uint32_t begin, uint32_t end, uint3
     uint32_t base = nodes[begin].depth - 1u;
     e->walk_configs[base] = config;
     e->walk_rows[base] = qn_config_row(e, config);
-    for (uint32_t i = begin; i < end;) {
+    uint32_t n_nodes = 0;
+    for (uint32_t i = begin; i < end; n_nodes++) {
         const qn_trie_node *n = &nodes[i];
         uint32_t *row = e->walk_rows[n->depth - 1];
         uint32_t to = row == NULL ? QN_NO_CONFIG : row[n->byte];
@@ -102,6 +111,7 @@ void qn_walk(qn_engine *e, const qn_trie *t, uint32_t begin, uint32_t end, uint3
         e->walk_rows[n->depth] = qn_config_row(e, to);
         i++;
     }
+    qn_walk_count(e, n_nodes);
 }
 
 void qn_walk_root(qn_engine *e, const qn_trie *t, uint32_t config)
@@ -174,7 +184,8 @@ void qn_walk_loop(qn_engine *e, const qn_trie *t, uint32_t begin, uint32_t end, 
     }
     uint32_t base = nodes[begin].depth - 1u;
     enter(e, base, f.state, f.lo, f.hi);
-    for (uint32_t i = begin; i < end && e->status == QN_OK;) {
+    uint32_t n_nodes = 0;
+    for (uint32_t i = begin; i < end && e->status == QN_OK; n_nodes++) {
         const qn_trie_node *n = &nodes[i];
         uint32_t d = n->depth - 1u, lo = e->walk_lo[d], hi = e->walk_hi[d], to = e->walk_rows[d][n->byte];
         if ((first[n->byte / 64] >> (n->byte % 64) & 1) != 0 && lo == 0 && d > base) {
@@ -210,6 +221,6 @@ void qn_walk_loop(qn_engine *e, const qn_trie *t, uint32_t begin, uint32_t end, 
         }
         i++;
     }
-    e->work += end - begin;
+    qn_walk_count(e, n_nodes);
     e->status = e->status != QN_OK ? e->status : e->rx.status;
 }

@@ -46,7 +46,7 @@ static qn_status find_specials(qn_engine *e, qn_error *err)
             found = is_special && qn_str_eq(qn_tokenizer_piece(t, (int32_t)id), spelling) ? (int32_t)id : -1;
         }
         if (found < 0) {
-            return qn_fail(err, QN_EUNSUPPORTED, "the vocabulary has no special token \"%.*s\"", QN_STR_ARG(spelling));
+            return qn_fail(err, QN_ENOTFOUND, "the vocabulary has no special token \"%.*s\"", QN_STR_ARG(spelling));
         }
         e->special_ids[i] = found;
     }

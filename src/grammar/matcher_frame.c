@@ -7,6 +7,8 @@
 #define MAX_CONFIGS (1u << 22)
 #define MAX_SETS (1u << 25)
 #define FEW_ITEMS 16 /* of a step, looked through one by one */
+#define FEW_FRAMES 128   /* that are compared with each other */
+#define MAX_COMPARED 16  /* of each, and those below */
 
 static uint32_t mix(uint32_t h, uint32_t v)
 {
@@ -58,8 +60,24 @@ static bool table_room(qn_engine *e, qn_table *t, uint32_t n)
     return true;
 }
 
+/* The parent of a frame, without those that are the same: any number of rounds behind any number of them is no more than
+ * that. Else stacks would grow with the text where a loop's round ends with the loop. */
+static uint32_t below_star(const qn_engine *e, uint32_t state, uint32_t lo, uint32_t hi, uint32_t parent)
+{
+    const qn_rx_node *x = qn_rx_at(&e->rx, state);
+    bool is_loop = x->kind == QN_RX_K_GLOOP || (x->kind == QN_RX_K_LOOP && x->b != 0);
+    bool is_star = is_loop ? lo == 0 && hi == QN_GX_NO_MAX : x->kind == QN_RX_K_REP && x->b == 0 && x->c == QN_GX_NO_MAX;
+    const qn_frame *below = qn_frame_at(e, parent);
+    while (is_star && parent != 0 && below->state == state && below->lo == lo && below->hi == hi) {
+        parent = below->parent;
+        below = qn_frame_at(e, parent);
+    }
+    return parent;
+}
+
 uint32_t qn_frame_make(qn_engine *e, uint32_t state, uint32_t lo, uint32_t hi, uint32_t parent)
 {
+    parent = below_star(e, state, lo, hi, parent);
     if (e->status != QN_OK || !table_room(e, &e->frame_table, e->frames.n)) {
         return 0;
     }
@@ -176,6 +194,7 @@ static bool find_item(qn_engine *e, const qn_frame_item *item)
 static void add_item(qn_engine *e, uint32_t state, uint32_t lo, uint32_t hi, uint32_t parent, bool pops)
 {
     qn_clip(e, state, &lo, &hi);
+    parent = below_star(e, state, lo, hi, parent);
     qn_frame_item item = {state, lo, hi, parent, pops};
     if (e->steps.n < QN_MAX_STEPS && find_item(e, &item)) {
         return;
@@ -231,6 +250,42 @@ static void run_item(qn_engine *e, qn_frame_item it)
     }
 }
 
+/* Whether frame x allows all that y does, as nothing but counters sets them apart, theirs or those of frames below. */
+static bool subsumes(const qn_engine *e, uint32_t x, uint32_t y)
+{
+    for (int depth = 0; depth < MAX_COMPARED && x != y; depth++) {
+        const qn_frame *f = qn_frame_at(e, x), *g = qn_frame_at(e, y);
+        if (f->state != g->state || f->lo > g->lo || f->hi < g->hi) {
+            return false;
+        }
+        x = f->parent;
+        y = g->parent;
+    }
+    return x == y;
+}
+
+/* Takes out frames that others subsume: loops that began at different places of a text. */
+static void drop_subsumed(qn_engine *e)
+{
+    uint32_t *out = e->out.items, n = e->out.n, n_kept = 0;
+    bool is_needed[FEW_FRAMES];
+    if (n < 2 || n > FEW_FRAMES) {
+        return;
+    }
+    e->work += n * n / FEW_FRAMES;
+    for (uint32_t i = 0; i < n; i++) {
+        is_needed[i] = true;
+        for (uint32_t k = 0; k < n && is_needed[i]; k++) {
+            is_needed[i] = out[k] == out[i] || !subsumes(e, out[k], out[i]);
+        }
+    }
+    for (uint32_t i = 0; i < n; i++) {
+        out[n_kept] = out[i];
+        n_kept += is_needed[i];
+    }
+    e->out.n = n_kept;
+}
+
 static uint32_t finish_step(qn_engine *e)
 {
     for (uint32_t i = 0; i < e->steps.n && e->status == QN_OK; i++) {
@@ -238,7 +293,11 @@ static uint32_t finish_step(qn_engine *e)
     }
     e->status = e->status != QN_OK ? e->status : e->rx.status != QN_OK ? e->rx.status : e->work > QN_MAX_WORK ? QN_EFULL
                                                                                                               : QN_OK;
-    return e->status != QN_OK ? QN_DEAD : qn_config_make(e, e->out.items, e->out.n, e->out_end);
+    if (e->status != QN_OK) {
+        return QN_DEAD;
+    }
+    drop_subsumed(e);
+    return qn_config_make(e, e->out.items, e->out.n, e->out_end);
 }
 
 uint32_t qn_config_enter(qn_engine *e, uint32_t state, uint32_t lo, uint32_t hi, uint32_t parent, bool pops)

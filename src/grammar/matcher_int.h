@@ -26,7 +26,8 @@
 #define QN_ROWS_A_CHUNK 64
 #define QN_MAX_ROWS 16384u         /* 16 MiB; beyond them steps are made without being kept */
 #define QN_MAX_FRAMES (1u << 22)
-#define QN_MAX_WORK (1u << 25)     /* frames looked at for a mask */
+#define QN_MAX_WORK (1u << 20)     /* frames looked at for a mask: less than half a second */
+#define QN_NODES_A_FRAME 8         /* nodes of the vocabulary's tree that take as long as a frame */
 #define QN_MAX_ENGINE_BYTES (48u << 20) /* an engine that holds more forgets what it can */
 #define QN_NO_CONFIG UINT32_MAX
 #define QN_NOT_ASKED UINT64_MAX
@@ -96,7 +97,7 @@ typedef struct qn_engine {
     qn_rx_pool rx;
     int32_t *special_ids; /* by symbol - QN_RX_SPECIAL_SYMBOL */
     uint32_t clip;        /* counters above it are as good as this: no token is longer. UINT32_MAX: exact */
-    uint64_t work;
+    uint64_t work, n_nodes; /* frames, and nodes of the vocabulary's tree, that were looked at in this call */
     qn_rx_vec frames, configs, sets;
     qn_table frame_table, config_table;
     uint32_t **chunks; /* rows: the configuration behind each byte, QN_NO_CONFIG: not known */
@@ -144,7 +145,7 @@ static inline void qn_matcher_begin(qn_matcher *m)
 {
     qn_engine *e = m->engine;
     e->status = e->rx.status = QN_OK;
-    e->work = e->rx.work = 0;
+    e->work = e->n_nodes = e->rx.work = 0;
     e->clip = UINT32_MAX;
 }
 

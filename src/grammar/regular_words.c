@@ -4,7 +4,7 @@
 
 #include <stdlib.h>
 
-#define FEW_WORDS 8
+#define FEW_WORDS 8 /* fewer literals stay a list; sequences always share, for what they begin with may be a call */
 #define MAX_DEPTH 64 /* of beginnings in beginnings; the rest stays a list */
 
 typedef struct word {
@@ -98,13 +98,13 @@ static qn_rx share_first(qn_rx_pool *p, sequence *all, uint32_t n, int depth)
 
 qn_rx qn_rx_words(qn_rx_pool *p, const qn_rx *kids, uint32_t n)
 {
-    if (n < FEW_WORDS || p->status != QN_OK) {
-        return qn_rx_alt(p, kids, n);
+    if (p->status != QN_OK) {
+        return QN_RX_NEVER;
     }
     qn_rx_vec words = {0}, others = {0};
     for (uint32_t i = 0; i < n; i++) {
         const qn_rx_node *x = qn_rx_at(p, kids[i]);
-        if (x->kind == QN_RX_K_LIT) {
+        if (x->kind == QN_RX_K_LIT && n >= FEW_WORDS) {
             word w = {(const char *)p->text.items + x->a, x->a, x->b};
             qn_vec_add(p->budget, &p->status, &words, &w, QN_RX_MAX_NODES, sizeof(w));
         } else {
