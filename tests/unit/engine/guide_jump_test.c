@@ -57,11 +57,66 @@ static void test_jumps_and_limits(void **state)
     close_place(&p);
 }
 
+/* The tiny model with its vocabulary read as another kind of tokenizer would. */
+static qn_model *open_as(qn_runtime *rt, const char *kind)
+{
+    static const char key[] = "tokenizer.ggml.model";
+    qn_tiny_spec spec = qn_tiny_spec_of("llama");
+    size_t n_bytes;
+    uint8_t *bytes = qn_tiny_bytes(&spec, &n_bytes);
+    qn_gguf *g = NULL;
+    qn_model *m = NULL;
+    qn_error err = {0};
+    char path[4096];
+    assert_int_equal(qn_gguf_open_memory(bytes, n_bytes, NULL, &g, NULL), QN_OK);
+    qn_gguf_writer *w = qn_tiny_copy(g, key, NULL);
+    qn_gguf_set_str(w, key, qn_str_of(kind));
+    snprintf(path, sizeof(path), "%s", qn_test_temp("other.gguf"));
+    expect_ok(qn_gguf_write(w, path, &err), &err);
+    qn_status status = qn_model_open(rt, path, NULL, &m, &err);
+    unlink(path);
+    expect_ok(status, &err);
+    qn_gguf_writer_close(w);
+    qn_gguf_close(g);
+    qn_free(bytes);
+    return m;
+}
+
+/* Whatever a tokenizer does to a text, a jump gives nothing but what is forced: no blank in front, no other spelling. */
+static void test_other_tokenizers(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *kind, *source, *text;
+        bool jumps;
+    } cases[] = {
+        {"t5", "[\"abc def\"]", "abc def", true},       {"t5", "[\" abc  def \"]", " abc  def ", false},
+        {"bert", "[\"abc\"]", "abc", false},            {"llama", "[\" abc  def \"]", " abc  def ", true},
+        {"llama", "[\"\\u0000\\t\"]", NULL, true},
+    };
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        place p = {.rt = open_runtime("ref", 1), .n_vocab = qn_tiny_spec_of("llama").n_vocab};
+        p.m = open_as(p.rt, cases[i].kind);
+        for (uint64_t seed = 0; seed < 4; seed++) {
+            qn_guide *g = open_guide(&p, QN_FORMAT_CHOICE, cases[i].source);
+            qn_sampler *s = open_sampler(&p, 1, seed);
+            answer a = generate(&p, g, s, seed, 0, true);
+            assert_true(a.is_whole);
+            assert_true(cases[i].text == NULL || strcmp(a.text, cases[i].text) == 0);
+            assert_true(!cases[i].jumps || a.n_jumped > 0);
+            qn_sampler_close(s);
+            qn_guide_close(g);
+        }
+        close_place(&p);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_jumps_change_nothing),
         cmocka_unit_test(test_jumps_and_limits),
+        cmocka_unit_test(test_other_tokenizers),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
