@@ -311,42 +311,12 @@ static void make_shared(qn_sx *s)
     qn_sx_respell(s, &(qn_sx_spelling){.is_raw = false}, qn_gx_bytes(b, QN_STR("\"")));
 }
 
-/* The dialect that the document names; 2020-12 when it names none. One that nobody here knows may mean anything. */
-static qn_status read_dialect(qn_sx *s)
-{
-    static const struct {
-        const char *uri;
-        bool is_draft7;
-    } known[] = {{"json-schema.org/draft-04/schema", true},       {"json-schema.org/draft-06/schema", true},
-                 {"json-schema.org/draft-07/schema", true},       {"json-schema.org/draft/2019-09/schema", false},
-                 {"json-schema.org/draft/2020-12/schema", false}, {"json-schema.org/schema", false}};
-    const qn_json *dialect = qn_json_find(s->root, "$schema");
-    if (dialect == NULL) {
-        return QN_OK;
-    }
-    qn_str uri = qn_json_as_str(dialect);
-    for (size_t i = 0; i < 2; i++) { /* http:// and https:// are the same to everybody */
-        qn_str scheme = i == 0 ? QN_STR("http://") : QN_STR("https://");
-        if (uri.len > scheme.len && memcmp(uri.data, scheme.data, scheme.len) == 0) {
-            uri = (qn_str){uri.data + scheme.len, uri.len - scheme.len};
-        }
-    }
-    uri.len -= uri.len != 0 && uri.data[uri.len - 1] == '#';
-    for (size_t i = 0; i < sizeof(known) / sizeof(*known); i++) {
-        if (qn_str_is(uri, known[i].uri)) {
-            s->is_draft7 = known[i].is_draft7;
-            return QN_OK;
-        }
-    }
-    return qn_sx_fail(s, QN_EUNSUPPORTED, s->root, "$schema", "this dialect is not known; 2020-12 and draft 7 are");
-}
-
 qn_status qn_sx_open(qn_sx *s, qn_gx_builder *b, const qn_json *root, const qn_schema_options *o, qn_error *err)
 {
     *s = (qn_sx){.b = b, .root = root, .at = root, .o = o, .err = err};
     make_shared(s);
     QN_TRY(qn_front_status(s->b, s->err));
-    QN_TRY(read_dialect(s));
+    QN_TRY(qn_sx_dialect(s, root, &s->is_draft7));
     return qn_sx_index(s);
 }
 

@@ -113,6 +113,9 @@ static qn_status expand_holds(qn_expansion *x, const qn_ask *t)
     qn_sx *s = x->s;
     const qn_json *v = t->v, *ref = qn_json_find(v, "$ref");
     if (qn_json_kind_of(v) == QN_JSON_BOOL) {
+        if (s->o->strict && qn_json_as_bool(v)) {
+            return qn_sx_fail(s, QN_EUNSUPPORTED, v, "", "must have a type in strict mode");
+        }
         return qn_json_as_bool(v) ? qn_clause_expand(x, t->next) : QN_OK;
     }
     if (qn_json_kind_of(v) != QN_JSON_OBJECT) {

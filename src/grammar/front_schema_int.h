@@ -182,6 +182,9 @@ qn_status qn_sx_value(qn_sx *s, const qn_schema_item *items, size_t n, qn_gx *ou
 qn_schema_keyword qn_sx_keyword(qn_str name);
 /* Why a keyword is refused by its name alone in this dialect; NULL: it is not. */
 const char *qn_sx_refusal(const qn_sx *s, qn_str name, const qn_json *value);
+/* The dialect that a document's $schema names; *is_draft7 stays when there is none. One that nobody here knows may mean
+ * anything. */
+qn_status qn_sx_dialect(qn_sx *s, const qn_json *schema, bool *is_draft7);
 /* A keyword's value as a count; *found false: absent. */
 qn_status qn_sx_count(qn_sx *s, const qn_json *schema, const char *keyword, uint32_t *n, bool *found);
 

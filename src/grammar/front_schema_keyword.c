@@ -154,3 +154,35 @@ qn_status qn_sx_count(qn_sx *s, const qn_json *schema, const char *keyword, uint
     *n = count > MAX_COUNT ? MAX_COUNT : (uint32_t)count;
     return QN_OK;
 }
+
+qn_status qn_sx_dialect(qn_sx *s, const qn_json *schema, bool *is_draft7)
+{
+    static const struct {
+        const char *uri;
+        bool is_draft7;
+    } known[] = {{"json-schema.org/draft-04/schema", true},       {"json-schema.org/draft-06/schema", true},
+                 {"json-schema.org/draft-07/schema", true},       {"json-schema.org/draft/2019-09/schema", false},
+                 {"json-schema.org/draft/2020-12/schema", false}, {"json-schema.org/schema", false}};
+    const qn_json *dialect = qn_json_find(schema, "$schema");
+    if (dialect == NULL) {
+        return QN_OK;
+    }
+    if (qn_json_kind_of(dialect) != QN_JSON_STRING) {
+        return qn_sx_fail(s, QN_EFORMAT, schema, "$schema", "malformed: must be a string");
+    }
+    qn_str uri = qn_json_as_str(dialect);
+    for (size_t i = 0; i < 2; i++) { /* http:// and https:// are the same to everybody */
+        qn_str scheme = i == 0 ? QN_STR("http://") : QN_STR("https://");
+        if (uri.len > scheme.len && memcmp(uri.data, scheme.data, scheme.len) == 0) {
+            uri = (qn_str){uri.data + scheme.len, uri.len - scheme.len};
+        }
+    }
+    uri.len -= uri.len != 0 && uri.data[uri.len - 1] == '#';
+    for (size_t i = 0; i < sizeof(known) / sizeof(*known); i++) {
+        if (qn_str_is(uri, known[i].uri)) {
+            *is_draft7 = known[i].is_draft7;
+            return QN_OK;
+        }
+    }
+    return qn_sx_fail(s, QN_EUNSUPPORTED, schema, "$schema", "this dialect is not known; 2020-12 and draft 7 are");
+}

@@ -7,6 +7,10 @@
 
 #include <stdio.h>
 
+/* Exponents end where a double does, so that who reads one gets a finite number. */
+#define ANY_NUMBER                                                                                \
+    "-?(?:(?:0|[1-9]\\d*)(?:\\.\\d+)?(?:[eE](?:\\+?(?:\\d{1,2}|[0-2]\\d\\d|30[0-7])|-\\d{1,3}))?" \
+    "|1(?:\\.[0-6]\\d*)?[eE]\\+?308)"
 #define MAX_LISTED 2048 /* multiples between two bounds that are written out one by one */
 
 typedef struct number {
@@ -360,7 +364,7 @@ qn_status qn_sx_number(qn_sx *s, const qn_schema_clause *c, qn_gx *out)
     }
     if (!x.has_lower && !x.has_upper && !x.has_all && x.divisor == 0 && x.n_not == 0 && !x.has_fraction_limit &&
         x.types == QN_ST_NUMBER) {
-        *out = pattern(&x, "-?(?:0|[1-9]\\d*)(?:\\.\\d+)?(?:[eE][+-]?\\d{1,3})?");
+        *out = pattern(&x, ANY_NUMBER);
         return qn_front_status(b, s->err);
     }
     bool is_done;

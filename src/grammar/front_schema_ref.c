@@ -210,6 +210,11 @@ static qn_status index_schema(qn_sx *s, const qn_json *v, uint32_t i_resource)
     if (is_string(id) && !is_only_ref) {
         qn_str name = qn_json_as_str(id);
         size_t hash = fragment_at(name);
+        bool is_draft7 = s->is_draft7;
+        QN_TRY(qn_sx_dialect(s, v, &is_draft7));
+        if (is_draft7 != s->is_draft7) {
+            return qn_sx_fail(s, QN_EUNSUPPORTED, v, "$schema", "another dialect than the whole document's");
+        }
         if (hash != 0) {
             QN_TRY(open_resource(s, v, name, &i_resource));
         }

@@ -48,6 +48,11 @@ static bool is_schema(const qn_json *v)
     return qn_json_kind_of(v) == QN_JSON_BOOL || qn_json_kind_of(v) == QN_JSON_OBJECT;
 }
 
+static bool is_true(const qn_json *v)
+{
+    return qn_json_kind_of(v) == QN_JSON_BOOL && qn_json_as_bool(v);
+}
+
 static bool all_schemas(const qn_json *v, qn_json_kind kind)
 {
     bool good = qn_json_kind_of(v) == kind;
@@ -199,6 +204,23 @@ static qn_status check_strict(qn_sx *s, const qn_json *schema)
     const qn_json *properties = qn_json_find(schema, "properties"), *type = qn_json_find(schema, "type");
     const qn_json *additional = qn_json_find(schema, "additionalProperties"),
                   *required = qn_json_find(schema, "required");
+    static const char *const sayers[] = {"type", "enum", "const", "$ref", "anyOf", "oneOf", "allOf", "not"};
+    bool is_said = false;
+    for (size_t i = 0; i < sizeof(sayers) / sizeof(*sayers); i++) {
+        is_said = is_said || qn_json_find(schema, sayers[i]) != NULL;
+    }
+    if (!is_said) {
+        return qn_sx_fail(s, QN_EUNSUPPORTED, schema, "", "must have a type in strict mode");
+    }
+    if (qn_json_find(schema, "patternProperties") != NULL) {
+        return qn_sx_fail(s, QN_EUNSUPPORTED, schema, "patternProperties",
+                          "not in strict mode, where all properties are named and required");
+    }
+    bool is_array = type != NULL && (qn_sx_types_of(type) & QN_ST_ARRAY) != 0;
+    const qn_json *items = qn_json_find(schema, "items");
+    if (is_array && qn_json_find(schema, "prefixItems") == NULL && (items == NULL || is_true(items))) {
+        return qn_sx_fail(s, QN_EUNSUPPORTED, schema, "items", "must be there in strict mode, with a type");
+    }
     bool is_object = properties != NULL || (type != NULL && (qn_sx_types_of(type) & QN_ST_OBJECT) != 0);
     if (!is_object) {
         return QN_OK;
@@ -211,6 +233,9 @@ static qn_status check_strict(qn_sx *s, const qn_json *schema)
         for (size_t k = 0; required != NULL && k < qn_json_count(required); k++) {
             is_required =
                 is_required || qn_str_eq(qn_json_as_str(qn_json_at(required, k)), qn_json_key_at(properties, i));
+        }
+        if (is_true(qn_json_at(properties, i))) {
+            return qn_sx_fail(s, QN_EUNSUPPORTED, qn_json_at(properties, i), "", "must have a type in strict mode");
         }
         if (!is_required) {
             return qn_sx_fail(s, QN_EUNSUPPORTED, qn_json_at(properties, i), "", "must be required in strict mode");

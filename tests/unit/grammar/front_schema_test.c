@@ -11,6 +11,7 @@ static void types_and_values(void **state)
     (void)state;
     CHECK("true", "+{\"a\":[1,null,{\"b\":\"\\u0061\"}]}", "+-0.5e+10", "-", "-{", "-[1,]", "-01", "-\"\n\"");
     CHECK("{\"type\":\"integer\"}", "+0", "+-12", "+1.0", "+2.000", "-1.5", "-1.", "-\"1\"", "-1e2");
+    CHECK("{\"type\":\"number\"}", "+1e307", "-1e309", "+1.6e308", "-1.8e308", "+12e-400", "+0E+05", "-1e", "-1e1000");
     CHECK("{\"type\":[\"null\",\"boolean\"]}", "+null", "+true", "+false", "-0");
     CHECK("{\"enum\":[\"a\\\"b\",1,{\"x\":[true]},0.50]}", "+\"a\\\"b\"", "+1", "+1.0", "+{\"x\":[true]}", "+0.5",
           "+0.500", "-2", "-{\"x\":[]}");
@@ -189,6 +190,8 @@ static void references(void **state)
           "s\",\"maxLength\":2}},\"definitions\":{\"s\":{\"type\":\"string\"}}}",
           "+{\"a\":\"abc\"}", "-{\"a\":1}");
     MALFORMED("{\"$ref\":\"#/nowhere\"}", "#/$ref: leads to nothing");
+    REFUSES("{\"$defs\":{\"a\":{\"$id\":\"http://a/b\",\"$schema\":\"http://json-schema.org/draft-07/schema#\"}}}",
+            "#/$defs/a/$schema: another dialect");
     REFUSES("{\"$ref\":\"http://x.y/z\"}", "#/$ref: leads out");
 }
 
@@ -209,6 +212,14 @@ static void strict_and_blanks(void **state)
                   QN_EUNSUPPORTED, "#/additionalProperties");
     front_refuses(strict_schema, "{\"type\":\"object\",\"properties\":{\"a\":true},\"additionalProperties\":false}",
                   QN_EUNSUPPORTED, "#/properties/a");
+    front_refuses(strict_schema, "{\"description\":\"anything\"}", QN_EUNSUPPORTED, "#: must have a type");
+    front_refuses(strict_schema, "{\"type\":\"array\"}", QN_EUNSUPPORTED, "#/items: must be there");
+    front_refuses(strict_schema, "{\"anyOf\":[{\"type\":\"null\"},true]}", QN_EUNSUPPORTED,
+                  "#/anyOf/1: must have a type");
+    front_refuses(
+        strict_schema,
+        "{\"type\":\"object\",\"patternProperties\":{\"a\":{\"type\":\"null\"}},\"additionalProperties\":false}",
+        QN_EUNSUPPORTED, "#/patternProperties: not in strict mode");
     front_check(strict_schema,
                 "{\"type\":\"object\",\"properties\":{\"a\":{\"type\":\"integer\"}},\"required\":[\"a\"],"
                 "\"additionalProperties\":false}",
