@@ -33,6 +33,27 @@ static unsigned types_of_keyword(qn_schema_keyword k)
     }
 }
 
+/* Of values that a keyword can refuse which cannot be made to fail; the others are above. */
+static unsigned types_of_rest(qn_schema_keyword k)
+{
+    switch (k) {
+    case QN_SK_UNIQUE_ITEMS:
+    case QN_SK_ADDITIONAL_ITEMS:
+    case QN_SK_ITEMS:
+    case QN_SK_CONTAINS:
+        return QN_ST_ARRAY;
+    case QN_SK_PATTERN_PROPERTIES:
+    case QN_SK_ADDITIONAL_PROPERTIES:
+    case QN_SK_PROPERTY_NAMES:
+    case QN_SK_DEPENDENCIES:
+    case QN_SK_DEPENDENT_REQUIRED:
+    case QN_SK_DEPENDENT_SCHEMAS:
+        return QN_ST_OBJECT;
+    default:
+        return QN_ST_ALL;
+    }
+}
+
 static bool is_true(const qn_json *v)
 {
     return qn_json_kind_of(v) == QN_JSON_BOOL && qn_json_as_bool(v);
@@ -162,8 +183,8 @@ static qn_status fail_keyword(qn_expansion *x, const qn_ask *t, size_t i)
         return qn_clause_narrowed(x, types_of_keyword(k), &literal, t->next);
     }
     bool is_no_limit = k == QN_SK_UNIQUE_ITEMS ? !qn_json_as_bool(v) : is_true(v) && k != QN_SK_CONTAINS;
-    if (is_no_limit) {
-        return QN_OK; /* allows everything, so that it cannot fail */
+    if (is_no_limit || (x->types & types_of_rest(k)) == 0) {
+        return QN_OK; /* allows everything, or no value that is left could fail it */
     }
     char name[32] = "";
     memcpy(name, key.data, key.len < sizeof(name) ? key.len : 0);

@@ -114,6 +114,13 @@ UNLISTED = [
     ["contains", "minContains", "maxContains", "items", "prefixItems"],
     ["propertyNames", "dependentRequired", "dependentSchemas", "properties"],
 ]
+TYPE_GROUPS = [
+    ("object", GROUPS[0] + UNLISTED[2]),
+    ("array", GROUPS[1] + UNLISTED[1]),
+    ("string", GROUPS[2]),
+    ("number", GROUPS[3]),
+    ("integer", GROUPS[3]),
+]
 SHALLOW = [k for g in GROUPS[2:4] for k in g]
 SHALLOW += ["type", "enum", "const", "required", "minItems", "maxProperties", "$ref"]
 
@@ -155,10 +162,10 @@ def parts(node):
         yield from parts(sub)
 
 
-def document(rng, unlisted=False):
+def document(rng, unlisted=False, two=None):
     """A schema with its $defs, none of which consists of itself."""
     while True:
-        made = drawn(rng, unlisted)
+        made = drawn(rng, unlisted, two)
         if any(consists_of_itself(made, p) for p in parts(made)):
             continue
         if rng.random() < 0.25:
@@ -166,8 +173,27 @@ def document(rng, unlisted=False):
         return made
 
 
-def drawn(rng, unlisted):
-    made = schema(rng, rng.choice([1, 1, 2, 2, 3]), unlisted)
+def pairs(rng):
+    """Documents of each two keywords and a type that both speak of, over and over, in an order of their own."""
+    while True:
+        every = list(itertools.combinations_with_replacement(KEYWORDS, 2))
+        rng.shuffle(every)
+        for two in every:
+            yield document(rng, two=two)
+
+
+def of_two(rng, two):
+    made = {k: KEYWORDS[k](rng, 2) for k in two}
+    if two[0] == two[1]:  # one keyword in two schemas that both hold
+        made = {**made, "allOf": [{two[0]: KEYWORDS[two[0]](rng, 1)}]}
+    kinds = [t for t, group in TYPE_GROUPS if any(k in group for k in two)]
+    if "type" not in made and rng.random() < 0.7:
+        made["type"] = rng.choice(kinds or TYPES)
+    return made
+
+
+def drawn(rng, unlisted, two):
+    made = of_two(rng, two) if two else schema(rng, rng.choice([1, 1, 2, 2, 3]), unlisted)
     if "#" in json.dumps(made):
         made["$defs"] = {
             "p": schema(rng, rng.choice([0, 1])),

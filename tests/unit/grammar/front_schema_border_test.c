@@ -217,6 +217,8 @@ static void occurrence(void **state)
     CHECK("{\"oneOf\":[{\"type\":\"array\",\"items\":{\"type\":\"string\"}},{\"type\":\"array\",\"items\":{\"type\":"
           "\"integer\"}}]}",
           "+[1]", "+[\"a\",\"b\"]", "-[]", "-[1,\"a\"]");
+    CHECK("{\"type\":\"string\",\"not\":{\"uniqueItems\":true,\"maxLength\":1,\"additionalProperties\":false}}",
+          "+\"ab\"", "-\"a\"");
     CHECK("{\"type\":\"array\",\"not\":{\"contains\":{\"const\":1}}}", "+[]", "+[2]", "-[2,1]");
     CHECK("{\"type\":\"array\",\"not\":{\"prefixItems\":[{\"type\":\"null\"},{\"const\":1}]}}", "+[1]", "+[null,2]",
           "-[null,1]", "-[]", "-[null]");
