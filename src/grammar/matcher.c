@@ -16,11 +16,11 @@ static void remember(qn_matcher *m, uint32_t config, bool ended)
     m->ended[m->n_history++] = ended;
 }
 
-/* An engine that holds too much forgets what can be found out again; states of the automaton it keeps. */
+/* An engine that holds too much forgets what can be found out again. */
 static qn_status keep_small(qn_matcher *m)
 {
     qn_engine *e = m->engine;
-    return qn_engine_bytes(e) - qn_rx_bytes(&e->rx) <= QN_MAX_ENGINE_BYTES
+    return qn_engine_bytes(e) - qn_rx_bytes(&e->rx) <= QN_MAX_ENGINE_BYTES && !qn_engine_has_many_states(e)
                ? QN_OK
                : qn_engine_forget(e, m->history, m->n_history);
 }

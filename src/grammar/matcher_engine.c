@@ -62,6 +62,7 @@ static qn_engine *alloc_engine(const qn_automaton *a, const qn_grammar_vocab *v,
         e->vocab_serial = v->serial;
         e->budget = b;
         e->clip = UINT32_MAX;
+        e->max_state_bytes = QN_MAX_STATE_BYTES;
     }
     return e;
 }
@@ -149,16 +150,10 @@ static void close_parts(qn_rx_vec *frames, qn_rx_vec *configs, qn_rx_vec *sets, 
     qn_free(of_configs->slots);
 }
 
-/* Makes the frames of configs[0, n) and what is below them again, out of `old` ones, and the configurations. */
-static bool remake(qn_engine *e, const qn_frame *old, uint32_t n_old, const qn_config *old_configs,
-                   const uint32_t *old_sets, const uint32_t *configs, uint32_t n, uint32_t *fresh)
+/* Marks the frames of configs[0, n), and those below them. */
+static void mark_frames(const qn_frame *old, uint32_t n_old, const qn_config *old_configs, const uint32_t *old_sets,
+                        const uint32_t *configs, uint32_t n, uint32_t *places)
 {
-    uint32_t *places = qn_zalloc_array(e->budget, QN_RX_OWNER, n_old, sizeof(*places)); /* 1: wanted; then its number */
-    qn_rx_vec set = {0};
-    if (places == NULL) {
-        e->status = qn_alloc_failure(e->budget, (uint64_t)n_old * sizeof(*places));
-        return false;
-    }
     for (uint32_t i = 0; i < n; i++) {
         const qn_config *c = &old_configs[configs[i]];
         for (uint32_t k = 0; k < c->n; k++) {
@@ -170,11 +165,55 @@ static bool remake(qn_engine *e, const qn_frame *old, uint32_t n_old, const qn_c
             places[old[f].parent] = 1;
         }
     }
-    bool good = add_bottom(e);
+}
+
+bool qn_engine_has_many_states(const qn_engine *e)
+{
+    return qn_rx_bytes(&e->rx) > qn_rx_bytes(&e->automaton->rx) + e->max_state_bytes;
+}
+
+/* Puts a pool in place of e's, which holds no states beside the grammar's but those of the marked frames. map[old number]
+ * is the new one. The old pool is not closed: nothing is lost yet. */
+static bool renew_states(qn_engine *e, const qn_frame *old, uint32_t n_old, const uint32_t *places, uint32_t *map)
+{
+    qn_rx_pool fresh;
+    e->status = qn_rx_copy(&e->automaton->rx, e->budget, &fresh);
+    if (e->status != QN_OK) {
+        return false;
+    }
+    for (uint32_t f = 1; f < n_old; f++) {
+        map[old[f].state] |= places[f] != 0;
+    }
+    e->status = qn_rx_carry(&e->rx, &fresh, e->automaton->rx.nodes.n, map, e->rx.nodes.n);
+    if (e->status != QN_OK) {
+        qn_rx_close(&fresh);
+        return false;
+    }
+    e->rx = fresh;
+    return true;
+}
+
+/* Makes the frames of configs[0, n) and what is below them again, out of `old` ones, and the configurations. Of a pool of
+ * states that has grown large, only what they need goes on, in a fresh one. */
+static bool remake(qn_engine *e, const qn_frame *old, uint32_t n_old, const qn_config *old_configs,
+                   const uint32_t *old_sets, const uint32_t *configs, uint32_t n, uint32_t *fresh)
+{
+    uint32_t *places = qn_zalloc_array(e->budget, QN_RX_OWNER, n_old, sizeof(*places)); /* 1: wanted; then its number */
+    uint32_t *map = qn_engine_has_many_states(e) ? qn_zalloc_array(e->budget, QN_RX_OWNER, e->rx.nodes.n, sizeof(*map)) : NULL;
+    qn_rx_vec set = {0};
+    if (places == NULL || (map == NULL && qn_engine_has_many_states(e))) {
+        e->status = qn_alloc_failure(e->budget, (uint64_t)n_old * sizeof(*places));
+        qn_free(places);
+        qn_free(map);
+        return false;
+    }
+    mark_frames(old, n_old, old_configs, old_sets, configs, n, places);
+    bool good = (map == NULL || renew_states(e, old, n_old, places, map)) && add_bottom(e);
     places[0] = 0;
     for (uint32_t f = 1; f < n_old && good; f++) {
         if (places[f] != 0) {
-            places[f] = qn_frame_make(e, old[f].state, old[f].lo, old[f].hi, places[old[f].parent]);
+            uint32_t state = map == NULL ? old[f].state : map[old[f].state];
+            places[f] = qn_frame_make(e, state, old[f].lo, old[f].hi, places[old[f].parent]);
             good = e->status == QN_OK;
         }
     }
@@ -188,6 +227,7 @@ static bool remake(qn_engine *e, const qn_frame *old, uint32_t n_old, const qn_c
         good = e->status == QN_OK;
     }
     qn_free(places);
+    qn_free(map);
     qn_free(set.items);
     return good;
 }
@@ -196,6 +236,7 @@ qn_status qn_engine_forget(qn_engine *e, uint32_t *configs, uint32_t n)
 {
     qn_rx_vec frames = e->frames, old_configs = e->configs, sets = e->sets;
     qn_table of_frames = e->frame_table, of_configs = e->config_table;
+    qn_rx_pool states = e->rx;
     uint32_t fresh[QN_MAX_HISTORY + 1];
     e->frames = e->configs = e->sets = (qn_rx_vec){0};
     e->frame_table = e->config_table = (qn_table){0};
@@ -207,7 +248,14 @@ qn_status qn_engine_forget(qn_engine *e, uint32_t *configs, uint32_t n)
         e->sets = sets;
         e->frame_table = of_frames;
         e->config_table = of_configs;
+        if (e->rx.nodes.items != states.nodes.items) {
+            qn_rx_close(&e->rx);
+            e->rx = states;
+        }
         return e->status;
+    }
+    if (e->rx.nodes.items != states.nodes.items) {
+        qn_rx_close(&states);
     }
     close_parts(&frames, &old_configs, &sets, &of_frames, &of_configs);
     memcpy(configs, fresh, n * sizeof(*fresh));

@@ -29,6 +29,7 @@
 #define QN_MAX_WORK (1u << 20)     /* frames looked at for a mask: less than half a second */
 #define QN_NODES_A_FRAME 8         /* nodes of the vocabulary's tree that take as long as a frame */
 #define QN_MAX_ENGINE_BYTES (48u << 20) /* an engine that holds more forgets what it can */
+#define QN_MAX_STATE_BYTES (48u << 20)  /* states beside the grammar's own: more, and those not needed are forgotten */
 #define QN_NO_CONFIG UINT32_MAX
 #define QN_NOT_ASKED UINT64_MAX
 #define QN_DEAD 0u /* the configuration without frames, where the text may not end */
@@ -95,6 +96,7 @@ typedef struct qn_engine {
     qn_budget *budget;
     qn_status status; /* of the call that is going on */
     qn_rx_pool rx;
+    uint64_t max_state_bytes;
     int32_t *special_ids; /* by symbol - QN_RX_SPECIAL_SYMBOL */
     uint32_t clip;        /* counters above it are as good as this: no token is longer. UINT32_MAX: exact */
     uint64_t work, n_nodes; /* frames, and nodes of the vocabulary's tree, that were looked at in this call */
@@ -159,7 +161,9 @@ qn_status qn_engine_open(const qn_automaton *a, const qn_grammar_vocab *v, qn_bu
 /* The same states and frames; nothing that was found out about masks. */
 qn_status qn_engine_copy(const qn_engine *from, qn_engine **out);
 void qn_engine_close(qn_engine *e);
-/* Forgets all but the frames of configs[0, n), which get new numbers. QN_ENOMEM: nothing changed. */
+bool qn_engine_has_many_states(const qn_engine *e);
+/* Forgets all but the frames of configs[0, n), which get new numbers; and, where there are many, all states that these do
+ * not need. QN_ENOMEM: nothing changed. */
 qn_status qn_engine_forget(qn_engine *e, uint32_t *configs, uint32_t n);
 uint64_t qn_engine_bytes(const qn_engine *e);
 void qn_engine_drop_masks(qn_engine *e);

@@ -16,6 +16,7 @@
 #define QN_RX_OWNER "grammar"
 #define QN_RX_MAX_WORK (1u << 22) /* parts of nodes that were handled: well below a second */
 #define QN_RX_MAX_NODES (1u << 22) /* about 200 MB with all that belongs to them */
+#define QN_RX_MAX_POOL (1u << 26)  /* other items */
 #define QN_RX_MAX_DEPTH 2048       /* of nodes on the left side of nodes: bounds the recursion of qn_rx_head() */
 #define QN_RX_NEVER 0u             /* numbers of two nodes that every pool has */
 #define QN_RX_EPS 1u
@@ -143,12 +144,24 @@ static inline bool qn_vec_add(qn_budget *b, qn_status *status, qn_rx_vec *v, con
     return true;
 }
 
+/* Room for n more items of one of the pool's own. */
+static inline bool qn_rx_room(qn_rx_pool *p, qn_rx_vec *v, uint32_t n, size_t item_bytes)
+{
+    return qn_vec_room(p->budget, &p->status, v, n, QN_RX_MAX_POOL, item_bytes);
+}
+
 qn_status qn_rx_open(qn_rx_pool *p, qn_budget *b);
 qn_status qn_rx_copy(const qn_rx_pool *from, qn_budget *b, qn_rx_pool *to); /* the same numbers */
 void qn_rx_close(qn_rx_pool *p);
 uint64_t qn_rx_bytes(const qn_rx_pool *p);
 
-/* Makers. After a failure (p->status) they return NEVER. */
+/* regular_node.c: the node that equals x. *is_new: it was not there, and now owns x's part of a pool. */
+qn_rx qn_rx_intern(qn_rx_pool *p, const qn_rx_node *x, bool *is_new);
+/* regular_carry.c: map[i], for i below n, is what nodes[i] of `from` is in `to`, which begins with the same n_same nodes;
+ * only for those whose map[i] was set, and what they are made of. QN_EUNSUPPORTED: a node that is made while compiling. */
+qn_status qn_rx_carry(const qn_rx_pool *from, qn_rx_pool *to, uint32_t n_same, uint32_t *map, uint32_t n);
+
+/* regular_make.c: makers. After a failure (p->status) they return NEVER. */
 qn_rx qn_rx_switch(qn_rx_pool *p, const qn_rx_run *runs, uint32_t n); /* sorted, disjoint */
 qn_rx qn_rx_lit(qn_rx_pool *p, uint32_t first, uint32_t n);          /* text[first, first + n) */
 qn_rx qn_rx_cat(qn_rx_pool *p, qn_rx a, qn_rx b);

@@ -229,7 +229,7 @@ static void special_tokens(void **state)
     rig_root(&f.b, qn_gx_special(&f.b, QN_STR("<|nowhere|>")));
     f.grammar = rig_compile(&f.b);
     qn_error err = {0};
-    assert_int_equal(qn_matcher_open(f.grammar, f.g.vocab, NULL, &f.m, &err), QN_EUNSUPPORTED);
+    assert_int_equal(qn_matcher_open(f.grammar, f.g.vocab, NULL, &f.m, &err), QN_ENOTFOUND);
     assert_non_null(strstr(err.what, "<|nowhere|>"));
     end(&f);
 }
@@ -300,19 +300,6 @@ static void large_ones(void **state)
     start(&f);
     rig_feed(f.m, "a,b,,,,,a,b,c,,,,");
     assert_int_equal(qn_matcher_mask(f.m, f.bits), QN_OK);
-    end(&f);
-
-    begin(&f); /* as many stacks as letters */
-    qn_gx letter = RIG_CLASS(&f.b, {'a', 'z'});
-    qn_gx some = qn_gx_repeat(&f.b, letter, 0, 100000);
-    rig_root(&f.b, RIG_CAT(&f.b, some, rig_lit(&f.b, "b"), some, rig_lit(&f.b, "c")));
-    start(&f);
-    qn_status s = QN_OK;
-    for (int i = 0; i < 2000 && s == QN_OK; i++) {
-        size_t n_taken;
-        s = qn_matcher_accept_bytes(f.m, "b", 1, &n_taken);
-    }
-    assert_int_equal(s, QN_EFULL);
     end(&f);
 }
 
