@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Holds `quern run --json-schema` against ten schemas of different shape, and measures what a schema costs while text is
-made. bench/README.md tells how to use it.
+"""Holds `quern run --json-schema` against ten schemas of different shape, and measures what a schema costs while text
+is made. bench/README.md tells how to use it.
 
 Validity: every text must be JSON that its schema allows, judged by the Python package jsonschema, at temperature 0 and
 at a high one with several seeds. Speed: each round makes a text with a schema and then one of as many tokens without;
@@ -39,17 +39,18 @@ STRING, INTEGER, BOOL = {"type": "string"}, {"type": "integer"}, {"type": "boole
 
 SCHEMAS = {
     "person": ("Invent a person.", closed({
-        "name": STRING, "age": {"type": "integer", "minimum": 0, "maximum": 120}, "email": {"type": "string", "format": "email"},
-        "married": BOOL})),
+        "name": STRING, "age": {"type": "integer", "minimum": 0, "maximum": 120},
+        "email": {"type": "string", "format": "email"}, "married": BOOL})),
     "list": ("Name some rivers of Europe.", {"type": "array", "items": STRING, "minItems": 2, "maxItems": 8}),
     "enums": ("Judge this review: 'The soup was cold, the waiter was kind.'", closed({
         "sentiment": {"enum": ["positive", "negative", "mixed"]}, "stars": {"enum": [1, 2, 3, 4, 5]},
         "topics": {"type": "array", "items": {"enum": ["food", "service", "price", "place"]}, "maxItems": 4}})),
     "nested": ("Write an order of books.", closed({
-        "customer": closed({"name": STRING, "address": closed({"street": STRING, "city": STRING, "zip": {
-            "type": "string", "pattern": "^[0-9]{5}$"}})}),
+        "customer": closed({"name": STRING, "address": closed({
+            "street": STRING, "city": STRING, "zip": {"type": "string", "pattern": "^[0-9]{5}$"}})}),
         "lines": {"type": "array", "minItems": 1, "maxItems": 3, "items": closed({
-            "title": {"type": "string", "maxLength": 40}, "count": {"type": "integer", "minimum": 1, "maximum": 9}})}})),
+            "title": {"type": "string", "maxLength": 40},
+            "count": {"type": "integer", "minimum": 1, "maximum": 9}})}})),
     "numbers": ("Report the weather on a mountain.", closed({
         "temperature": {"type": "number", "minimum": -60, "maximum": 60},
         "humidity": {"type": "integer", "minimum": 0, "maximum": 100},
@@ -148,7 +149,8 @@ def measure(run, options, prompt, schema, seed):
     def guided():
         out = run(prompt, schema, options.tokens, *args)
         made, t = len(out["tokens"]), out["timings"]
-        return made, t["decode_tokens_per_second"], (made - t["jumped_tokens"]) * 1e3 / t["decode_ms"], t["jumped_tokens"]
+        picked = (made - t["jumped_tokens"]) * 1e3 / t["decode_ms"]
+        return made, t["decode_tokens_per_second"], picked, t["jumped_tokens"]
 
     def free(n):
         return run(prompt, None, n, *args, "--ignore-eos")["timings"]["decode_tokens_per_second"]
@@ -160,17 +162,18 @@ def measure(run, options, prompt, schema, seed):
 
 def compare_speed(run, options):
     print(f"{'schema':10} {'without':>9} {'with':>9} {'picked':>9}  jumped    ratio (smallest, largest)  picked")
-    ratios, lower = [], []
+    ratios = []
     for name, (prompt, schema) in SCHEMAS.items():
         wrapped = many(schema, 8)
         rounds = [measure(run, options, prompt, wrapped, seed) for seed in range(1, options.rounds + 1)]
         with_schema, picked, without, jumped = (statistics.median(column) for column in zip(*rounds))
         each = sorted(r[0] / r[2] for r in rounds)
         ratios.append(statistics.median(each))
-        lower.append(statistics.median(r[1] / r[2] for r in rounds))
+        lower = statistics.median(r[1] / r[2] for r in rounds)
         print(f"{name:10} {without:9.2f} {with_schema:9.2f} {picked:9.2f} {100 * jumped:6.0f} %  {ratios[-1]:7.3f} "
-              f"({each[0]:.3f}, {each[-1]:.3f})     {lower[-1]:7.3f}")
-    print(f"speed: median of the ratios {statistics.median(ratios):.3f}, smallest {min(ratios):.3f}; must be >= {MUST:.2f}")
+              f"({each[0]:.3f}, {each[-1]:.3f})     {lower:7.3f}")
+    print(f"speed: median of the ratios {statistics.median(ratios):.3f}, smallest {min(ratios):.3f}; "
+          f"must be >= {MUST:.2f}")
     return min(ratios) >= MUST
 
 

@@ -61,8 +61,8 @@ typedef enum qn_option_kind {
     X(TOOLS, "tools", 0, TEXT, "FILE", NULL, 0, 0, QN_TALKING, NULL, NULL,                                           \
       "JSON list of functions that the model may call, as in the OpenAI interface")                                  \
     X(TOOL_CHOICE, "tool-choice", 0, TEXT, "CHOICE", NULL, 0, 0, QN_TALKING, NULL, NULL,                             \
-      "auto: the model may call a function of --tools; required: it must; none: it must not; or the name of the one it "\
-      "must call")                                                                                                   \
+      "auto: the model may call a function of --tools; required: it must; none: it must not; or the name of the one "\
+      "it must call")                                                                                                \
     X(INPUT, "input", 'i', TEXT, "FILE", NULL, 0, 0, QN_VERB_TEMPLATE, NULL, NULL,                                   \
       "JSON object with messages, tools, add_generation_prompt and any other variable; - is standard input")         \
     X(EVAL_CTX_SIZE, "ctx-size", 'c', INT, "N", "512", 8, 1 << 24, QN_VERB_EVAL, "eval.context", NULL,               \

@@ -54,7 +54,8 @@ SCHEMAS = {
     "list of enums": ({"type": "array", "items": {"enum": ["red", "green", 3, None]}, "minItems": 1, "maxItems": 4},
                       lambda v: 1 <= len(v) <= 4 and all(i in ("red", "green", 3, None) for i in v)),
     "nested": (obj(a=obj(b=obj(c={"type": "boolean"}))), lambda v: v["a"]["b"]["c"] in (True, False)),
-    "numbers": (obj(x={"type": "number", "minimum": -1.5, "exclusiveMaximum": 2}, n={"type": "integer", "multipleOf": 7}),
+    "numbers": (obj(x={"type": "number", "minimum": -1.5, "exclusiveMaximum": 2},
+                    n={"type": "integer", "multipleOf": 7}),
                 lambda v: -1.5 <= v["x"] < 2 and v["n"] % 7 == 0),
     "date": (obj(day={"type": "string", "format": "date"}), lambda v: time.strptime(v["day"], "%Y-%m-%d")),
     "pattern": (obj(code={"type": "string", "pattern": "^[A-Z]{2}-[0-9]{3}$"}),
@@ -63,7 +64,8 @@ SCHEMAS = {
                          obj(kind={"const": "dog"}, name={"type": "string", "maxLength": 5}), {"type": "null"}]},
               lambda v: v is None or v["kind"] in ("cat", "dog")),
     "recursion": (TREE, lambda v: isinstance(v["v"], int)),
-    "lengths": ({"type": "array", "minItems": 2, "maxItems": 2, "items": {"type": "string", "minLength": 2, "maxLength": 4}},
+    "lengths": ({"type": "array", "minItems": 2, "maxItems": 2,
+                 "items": {"type": "string", "minLength": 2, "maxLength": 4}},
                 lambda v: len(v) == 2 and all(2 <= len(s) <= 4 for s in v)),
     "optional and tuple": (obj(["p"], o=STRING, p={"type": "array", "prefixItems": [STRING, {"type": "integer"}],
                                                   "items": False, "minItems": 2}, q={"type": "null"}),
@@ -175,22 +177,21 @@ def test_enums_behind_references(quern, tiny_model, schema):
         assert 1 <= len(value) <= 2 and set(value) <= {"calm", "cross"}
 
 
-@pytest.mark.parametrize("pattern", ["^+[a-f]$", "^{2}x$", "^(?<=k)*z$", "^[a-", "^\\", "*", "(", "a{3,1}", "(?=x)y", "[z-a]",
-                                     "(?P<n", "\\1", "a{", "x{99999999999}"])
+@pytest.mark.parametrize("pattern", ["^+[a-f]$", "^{2}x$", "^(?<=k)*z$", "^[a-", "^\\", "*", "(", "a{3,1}", "(?=x)y",
+                                     "[z-a]", "(?P<n", "\\1", "x{99999999999}"])
 def test_broken_patterns(quern, pattern):
     """Found without a model: there is none here."""
-    if pattern != "a{":  # a brace that begins no count may be taken for a brace
-        assert_fails(quern("run", "--regex", pattern, "x"), 2, "--regex")
-        in_schema = json.dumps(obj(s={"type": "string", "pattern": pattern}))
-        assert_fails(quern("run", "--json-schema", in_schema, "x"), 2, "--json-schema", "properties/s", "pattern")
-    for args in (["--regex", pattern], ["--json-schema", json.dumps({"type": "string", "pattern": pattern})]):
-        assert quern("grammar", "check", *args).returncode in (0, 2)
+    assert_fails(quern("run", "--regex", pattern, "x"), 2, "--regex")
+    in_schema = json.dumps(obj(s={"type": "string", "pattern": pattern}))
+    assert_fails(quern("run", "--json-schema", in_schema, "x"), 2, "--json-schema", "properties/s", "pattern")
+    assert_fails(quern("grammar", "check", "--regex", pattern), 2, "--regex")
 
 
 @pytest.mark.parametrize("grammar, words", [
     ('rot :;= "a"', ["line 1", "column"]), ("", ["--grammar"]), ('root ::= missing', ["missing"]),
     ('root ::= root "a"', ["root"]), ('root ::= x\nx ::= y "b"\ny ::= x | "c"', ["x"]), ('rot ::= "a"', ["root"]),
-    ('root ::= "a', ["line 1"]), ('root ::= [a', ["line 1"]), ('root ::= ("a"', ["line"]), ('root ::= "a"\n\nx ::= )', ["line 3"]),
+    ('root ::= "a', ["line 1"]), ('root ::= [a', ["line 1"]), ('root ::= ("a"', ["line"]),
+    ('root ::= "a"\n\nx ::= )', ["line 3"]),
     ('root ::= *', ["line 1"]), ('root ::= "a"{5,2}', ["line 1"]), ("\0", ["--grammar"]), ("(" * 5000, ["line 1"]),
 ])
 def test_broken_grammars(quern, tmp_path, grammar, words):
@@ -221,7 +222,8 @@ def test_bombs_end_soon(quern):
     ) + ',"a60":{"type":"null"}}}'
     products = json.dumps({"allOf": [{"anyOf": [{"minLength": i * 10 + k} for i in range(10)]} for k in range(12)]})
     for args in (["--json-schema", deep], ["--json-schema", products], ["--regex", "(" * 60000],
-                 ["--regex", "((((a{1000}){1000}){1000}){1000})"], ["--grammar", 'root ::= (("a"{99999}){99999}){99999}'],
+                 ["--regex", "((((a{1000}){1000}){1000}){1000})"],
+                 ["--grammar", 'root ::= (("a"{99999}){99999}){99999}'],
                  ["--json-schema", json.dumps({"type": "string", "minLength": 10**9})]):
         begin = time.monotonic()
         assert quern("grammar", "check", *args).returncode in (0, 2)
@@ -298,7 +300,8 @@ def test_bans_hold_in_a_format(quern, tiny_model):
 def test_a_stop_string_cuts(quern, tiny_model):
     result = run(quern, tiny_model, "--regex", "ab?c{3}", "--stop", "cc")
     out = json.loads(result.stdout)
-    assert result.returncode == 1 and not out["whole"] and out["text"] in ("a", "ab") and b"stop string" in result.stderr
+    assert result.returncode == 1 and not out["whole"] and out["text"] in ("a", "ab")
+    assert b"stop string" in result.stderr
     assert run_json(quern, tiny_model, "--regex", "ab?c{3}", "--stop", "d")["whole"]
 
 
@@ -424,15 +427,29 @@ def test_a_format_begins_behind_reasoning(quern, tmp_path):
 
 
 def test_a_mark_in_pieces(quern, tiny_model, tmp_path):
-    """Without a token of its own the mark comes byte by byte."""
+    """A mark without a token of its own comes in several; here in three that the model is made to say."""
     template = tmp_path / "t.jinja"
-    template.write_text(THINKING.replace("</think>", "a"))  # one that the model can be made to say
     template.write_text(THINKING.replace("<think>", "[a").replace("</think>", "aaa"))
     result = quern("run", "--chat", "--json", "-m", tiny_model, "--template", template, "--logit-bias", f"{A}=100",
                    "--regex", "[xyz]{3}", "-n", 30, "b")
     out = json.loads(result.stdout)
-    if out["reasoning"] is not None:  # the template's marks were found
-        assert result.returncode == 0 and re.fullmatch("[xyz]{3}", out["text"])
+    assert result.returncode == 0 and re.fullmatch("[xyz]{3}", out["text"]) and out["tokens"][:3] == [A] * 3
+
+
+def test_messages_with_headers_are_refused(quern, tiny_model, tmp_path):
+    """A format from the first token on would leave no room for the header."""
+    template = tmp_path / "t.jinja"
+    template.write_text(
+        "{% for m in messages %}<|start|>{% if m.tool_calls %}{% for c in m.tool_calls %}assistant to=functions."
+        "{{ c.function.name }}<|channel|>commentary<|message|>{{ c.function.arguments | tojson }}<|call|><|start|>"
+        "{% endfor %}{% endif %}{{ m.role }}{% if m.role == 'assistant' %}<|channel|>final{% endif %}<|message|>"
+        "{{ m.content }}<|end|>{% endfor %}{% if add_generation_prompt %}<|start|>assistant{% endif %}")
+    shown = json.loads(quern("template", "--template", template, "--input", "-", "--json",
+                             stdin=b'{"messages": []}').stdout)
+    assert "headers" in shown["template"]
+    args = ["-m", tiny_model, "--template", template, "--regex", "a"]
+    assert_fails(quern("run", "--chat", *args, "b"), 2, "headers")
+    assert_fails(quern("chat", *args), 2, "headers")
 
 
 # ---- calls of tools ---------------------------------------------------------------------------------------------
@@ -451,7 +468,8 @@ def tool(name, **properties):
     return {"type": "function", "function": {"name": name, "parameters": obj(**properties)}}
 
 
-TOOLS = [tool("clock", zone={"enum": ["UTC", "CET"]}), tool("add", a={"type": "integer", "maximum": 9}, b={"type": "boolean"})]
+TOOLS = [tool("clock", zone={"enum": ["UTC", "CET"]}),
+         tool("add", a={"type": "integer", "maximum": 9}, b={"type": "boolean"})]
 
 
 @pytest.fixture
