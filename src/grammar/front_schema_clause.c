@@ -156,15 +156,15 @@ static qn_status expand_any(qn_expansion *x, const qn_ask *t)
 
 static qn_status expand_one(qn_expansion *x, const qn_ask *t)
 {
-    for (size_t i = 0; i < qn_json_count(t->list); i++) {
+    size_t n = qn_json_count(t->list);
+    const bool *are_disjoint;
+    QN_TRY(qn_sx_disjoint_pairs(x->s, t->list, t->v, &are_disjoint));
+    for (size_t i = 0; i < n; i++) {
         const qn_ask *head = t->next;
         const qn_json *mine = qn_json_at(t->list, i);
-        for (size_t k = 0; k < qn_json_count(t->list); k++) {
-            bool is_disjoint = k == i;
-            if (!is_disjoint) {
-                QN_TRY(qn_sx_disjoint(x->s, mine, qn_json_at(t->list, k), t->v, 0, &is_disjoint));
-            }
-            if (!is_disjoint) {
+        QN_TRY(qn_sx_step(x->s, n / 16));
+        for (size_t k = 0; k < n; k++) {
+            if (!are_disjoint[i * n + k]) {
                 QN_CLAUSE_ADD(head, QN_ASK_FAILS, qn_json_at(t->list, k), NULL, t);
             }
         }

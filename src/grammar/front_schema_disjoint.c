@@ -4,6 +4,12 @@
 
 #define MAX_DEPTH 16 /* references and properties that are followed */
 
+struct qn_schema_pairs {
+    const qn_json *list;
+    const bool *pairs;
+    struct qn_schema_pairs *next;
+};
+
 static bool is_required(const qn_json *schema, qn_str name)
 {
     const qn_json *required = qn_json_kind_of(schema) == QN_JSON_OBJECT ? qn_json_find(schema, "required") : NULL;
@@ -58,7 +64,9 @@ static qn_status follow_refs(qn_sx *s, const qn_json **v)
     return QN_OK;
 }
 
-qn_status qn_sx_disjoint(qn_sx *s, const qn_json *a, const qn_json *b, const qn_json *parent, unsigned depth, bool *is)
+/* parent: NULL, or says more of both. */
+static qn_status are_disjoint(qn_sx *s, const qn_json *a, const qn_json *b, const qn_json *parent, unsigned depth,
+                              bool *is)
 {
     QN_TRY(qn_sx_step(s, 1));
     *is = false;
@@ -91,9 +99,38 @@ qn_status qn_sx_disjoint(qn_sx *s, const qn_json *a, const qn_json *b, const qn_
         bool must = is_required(a, name) || is_required(b, name) || (parent != NULL && is_required(parent, name));
         for (size_t k = 0; must && !*is && k < qn_json_count(theirs); k++) {
             if (qn_str_eq(qn_json_key_at(theirs, k), name)) {
-                QN_TRY(qn_sx_disjoint(s, qn_json_at(mine, i), qn_json_at(theirs, k), NULL, depth + 1, is));
+                QN_TRY(are_disjoint(s, qn_json_at(mine, i), qn_json_at(theirs, k), NULL, depth + 1, is));
             }
         }
     }
+    return QN_OK;
+}
+
+qn_status qn_sx_disjoint_pairs(qn_sx *s, const qn_json *list, const qn_json *parent, const bool **pairs)
+{
+    size_t n = qn_json_count(list);
+    for (const struct qn_schema_pairs *p = s->pairs; p != NULL; p = p->next) {
+        if (p->list == list) {
+            *pairs = p->pairs;
+            return QN_OK;
+        }
+    }
+    QN_TRY(qn_sx_step(s, (uint64_t)n * n / 2));
+    struct qn_schema_pairs *known = qn_sx_alloc(s, sizeof(*known));
+    bool *is = qn_sx_alloc(s, n * n + 1);
+    if (known == NULL || is == NULL) {
+        return qn_sx_no_memory(s);
+    }
+    for (size_t i = 0; i < n; i++) {
+        is[i * n + i] = true;
+        for (size_t k = 0; k < i; k++) {
+            bool one = false;
+            QN_TRY(are_disjoint(s, qn_json_at(list, i), qn_json_at(list, k), parent, 0, &one));
+            is[i * n + k] = is[k * n + i] = one;
+        }
+    }
+    *known = (struct qn_schema_pairs){list, is, s->pairs};
+    s->pairs = known;
+    *pairs = is;
     return QN_OK;
 }

@@ -131,6 +131,7 @@ typedef struct qn_sx {
     bool is_draft7;
     qn_schema_arena *arena;
     uint64_t n_steps;  /* of everything that could grow out of hand */
+    struct qn_schema_pairs *pairs; /* of all lists of oneOf that were looked at */
     const qn_json *at; /* the schema that is being built, for errors that have no closer place */
 
     qn_schema_rule *rules; /* in the order in which they are built; the first n_built are */
@@ -213,9 +214,9 @@ qn_status qn_sx_resolve(qn_sx *s, const qn_json *schema, const qn_json **target)
 qn_status qn_sx_clauses(qn_sx *s, const qn_schema_item *items, size_t n, unsigned types, qn_schema_clause **out);
 /* ---- front_schema_disjoint.c ---- */
 
-/* Whether no value can satisfy a and b and what their parent (may be NULL) says of types and required properties;
- * false: not seen to be so. depth: 0. */
-qn_status qn_sx_disjoint(qn_sx *s, const qn_json *a, const qn_json *b, const qn_json *parent, unsigned depth, bool *is);
+/* Which pairs of a list of schemas (oneOf) no value can satisfy both of, given what their parent says of types and
+ * required properties: pairs[i * n + k]; false: not seen to be so. Found once for each list. */
+qn_status qn_sx_disjoint_pairs(qn_sx *s, const qn_json *list, const qn_json *parent, const bool **pairs);
 
 /* ---- front_schema_shape.c ---- */
 
