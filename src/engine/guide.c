@@ -36,12 +36,7 @@ static qn_guide *alloc_guide(const qn_model *m, qn_format *f)
 static qn_status open_matcher(qn_guide *g, qn_error *err)
 {
     QN_TRY(qn_guide_vocab_need(g->model, err));
-    qn_error why;
-    qn_budget *b = g->model->rt->budget;
-    qn_status status = qn_matcher_open(g->format->grammar, g->model->guide_vocab->grammar, b, &g->matcher, &why);
-    /* The one thing that a grammar may ask of a vocabulary is a special token. */
-    status = status == QN_EUNSUPPORTED ? QN_ENOTFOUND : status;
-    return status == QN_OK ? QN_OK : qn_fail(err, status, "%s", why.what);
+    return qn_matcher_open(g->format->grammar, g->model->guide_vocab->grammar, g->model->rt->budget, &g->matcher, err);
 }
 
 static qn_status open_guide(const qn_model *m, qn_format *f, qn_guide **out, qn_error *err)
