@@ -4,7 +4,8 @@
 #include "grammar/mask_int.h"
 
 #define MAX_FOUND (1u << 26)
-#define MAX_FITS 8 /* states of a loop that slices are looked for in a walk */
+#define MAX_LOOPS 8 /* of a configuration, that are asked whether they take all */
+#define MAX_FITS 8  /* states of a loop that slices are looked for in a walk */
 
 static uint32_t no_way[256]; /* a row of dead ends; nobody writes to it */
 
@@ -60,6 +61,24 @@ static uint32_t only_loop(const qn_engine *e, uint32_t config)
     return qn_rx_at(&e->rx, qn_frame_at(e, f)->state)->kind == QN_RX_K_LOOP ? f : 0;
 }
 
+static bool takes_below(qn_engine *e, const qn_trie *t, uint32_t i, uint32_t state, uint32_t hi, uint32_t *n_fits)
+{
+    uint32_t needed = qn_below_needs(e, t, i, state, n_fits);
+    return needed != UINT32_MAX && needed <= hi;
+}
+
+/* Whether a loop of the configuration takes all that is below node i: what its other frames do does not matter then. */
+static bool config_takes_below(qn_engine *e, const qn_trie *t, uint32_t i, uint32_t config, uint32_t *n_fits)
+{
+    bool found = false;
+    const qn_config *c = qn_config_at(e, config);
+    for (uint32_t k = 0; k < c->n && k < MAX_LOOPS && t->nodes[i].height != QN_NO_HEIGHT && !found; k++) {
+        qn_frame f = *qn_frame_at(e, qn_config_frames(e, config)[k]);
+        found = qn_rx_at(&e->rx, f.state)->kind == QN_RX_K_LOOP && takes_below(e, t, i, f.state, f.hi, n_fits);
+    }
+    return found;
+}
+
 void qn_walk(qn_engine *e, const qn_trie *t, uint32_t begin, uint32_t end, uint32_t config)
 {
     if (begin >= end || e->status != QN_OK) {
@@ -71,7 +90,7 @@ void qn_walk(qn_engine *e, const qn_trie *t, uint32_t begin, uint32_t end, uint3
         return;
     }
     const qn_trie_node *nodes = t->nodes;
-    uint32_t base = nodes[begin].depth - 1u;
+    uint32_t base = nodes[begin].depth - 1u, n_fits = MAX_FITS;
     e->walk_configs[base] = config;
     e->walk_rows[base] = qn_config_row(e, config);
     uint32_t n_nodes = 0;
@@ -104,6 +123,11 @@ void qn_walk(qn_engine *e, const qn_trie *t, uint32_t begin, uint32_t end, uint3
         }
         if (c->n == 1 && (loop = only_loop(e, to)) != 0) {
             qn_walk_loop(e, t, i + 1, n->next, loop);
+            i = n->next;
+            continue;
+        }
+        if (c->n > 1 && config_takes_below(e, t, i, to, &n_fits)) {
+            qn_walk_add_below(e, t, i);
             i = n->next;
             continue;
         }
@@ -144,12 +168,6 @@ void qn_walk_behind(qn_engine *e, const qn_trie *t, uint32_t i, uint32_t behind)
             qn_walk(e, t, i + 1, n->next, to);
         }
     }
-}
-
-static bool takes_below(qn_engine *e, const qn_trie *t, uint32_t i, uint32_t state, uint32_t hi, uint32_t *n_fits)
-{
-    uint32_t needed = qn_below_needs(e, t, i, state, n_fits);
-    return needed != UINT32_MAX && needed <= hi;
 }
 
 /* What a walk keeps at a depth: the loop's state, its row (of dead ends where no round is left), and the counters. */

@@ -7,8 +7,8 @@
 #define MAX_CONFIGS (1u << 22)
 #define MAX_SETS (1u << 25)
 #define FEW_ITEMS 16 /* of a step, looked through one by one */
-#define FEW_FRAMES 128   /* that are compared with each other */
-#define MAX_COMPARED 16  /* of each, and those below */
+#define FEW_FRAMES 64 /* that are compared with each other */
+#define MAX_COMPARED 6 /* of each, and those below */
 
 static uint32_t mix(uint32_t h, uint32_t v)
 {
@@ -272,7 +272,7 @@ static void drop_subsumed(qn_engine *e)
     if (n < 2 || n > FEW_FRAMES) {
         return;
     }
-    e->work += n * n / FEW_FRAMES;
+    e->work += n * n / 16;
     for (uint32_t i = 0; i < n; i++) {
         is_needed[i] = true;
         for (uint32_t k = 0; k < n && is_needed[i]; k++) {
