@@ -2,6 +2,8 @@
  * SPDX-License-Identifier: MIT */
 #include "engine/guide_int.h"
 
+#include <assert.h>
+
 #define MAX_REFUSALS 16 /* tokens of a pick that leave no way to the end; then a known way is gone */
 
 /* ---- open and close ---- */
@@ -21,6 +23,7 @@ static qn_guide *alloc_guide(const qn_model *m, qn_format *f)
     }
     g->model = m;
     g->format = qn_format_hold(f);
+    assert(vocab_of(m) == qn_tokenizer_n_vocab(m->tokenizer)); /* masks and logits are as long as one another */
     g->n_words = (qn_tokenizer_n_vocab(m->tokenizer) + 63) / 64;
     g->mask = qn_zalloc_array(b, QN_GUIDE_OWNER, g->n_words, sizeof(*g->mask));
     qn_buf_init(&g->forced, b, QN_GUIDE_OWNER, SIZE_MAX);
