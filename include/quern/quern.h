@@ -161,7 +161,16 @@ bool qn_token_is_end(const qn_model *m, int32_t id);
 typedef struct qn_session qn_session;
 typedef struct qn_seq qn_seq;
 
-typedef enum qn_kv_type { QN_KV_F16 = 0, QN_KV_F32 = 1 } qn_kv_type;
+/* How keys and values are kept. Q8: bytes with a scale and a minimum for each token and head. Q4: about 4.75 bits, the
+ * first page of a sequence F16. MIXED: the first tokens of a sequence F16, the others Q8. */
+typedef enum qn_kv_type {
+    QN_KV_F16 = 0,
+    QN_KV_F32 = 1,
+    QN_KV_BF16 = 2,
+    QN_KV_Q8 = 3,
+    QN_KV_Q4 = 4,
+    QN_KV_MIXED = 5
+} qn_kv_type;
 
 typedef struct qn_session_options {
     uint32_t n_ctx;       /* tokens a sequence may hold; 0: what the model was trained for */
@@ -183,6 +192,12 @@ void qn_session_close(qn_session *s); /* closes its sequences too */
 
 /* The options in force, with every 0 replaced. */
 void qn_session_get_options(const qn_session *s, qn_session_options *out);
+
+/* Changes how keys and values are kept from now on. n_first: tokens of a sequence that MIXED keeps as F16, in whole
+ * pages; 0: 512; the other types do not look at it. All sequences must be empty (closed, or without tokens); they stay
+ * open. The pages are reserved anew, with kv_bytes as it was given to qn_session_open(), before the old ones are given
+ * back. QN_EINVAL: a sequence holds tokens, or no such type; QN_ENOMEM, QN_EBUDGET: all is as it was. */
+qn_status qn_kv_set_type(qn_session *s, qn_kv_type type, uint32_t n_first, qn_error *err);
 
 /* The plan as text for people: every fused op, every block of the arena with offset, bytes and life. Not NUL-terminated.
  * QN_ERANGE: cap is too small; *n_bytes is what it takes. */

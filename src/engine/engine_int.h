@@ -69,6 +69,7 @@ struct qn_sampler {
 struct qn_session {
     qn_model *model;
     qn_session_options opt; /* with every 0 replaced */
+    uint64_t kv_asked; /* opt.kv_bytes as it was given */
     qn_kv_layout layout;
     qn_kv *kv;
     qn_exec *exec;
@@ -85,5 +86,11 @@ struct qn_session {
     uint32_t n_logits;
     atomic_bool stop;
 };
+
+/* session_kv.c */
+qn_status qn_kv_type_check(qn_kv_type type, qn_error *err);
+/* Plans the pages of the type and reserves kv_asked bytes of them, at most what all sequences need; 0: all that. The
+ * layers of s->layout are set. On failure s->layout is that of the type, all else as it was. */
+qn_status qn_session_open_kv(qn_session *s, qn_kv_type type, uint32_t n_first, qn_error *err);
 
 #endif

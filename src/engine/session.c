@@ -43,40 +43,7 @@ static qn_status settle_options(const qn_model *m, qn_session_options *o, qn_err
     o->n_logits = o->n_logits < most ? o->n_logits : (uint32_t)most;
     QN_TRY(in_range("n_threads", o->n_threads, qn_pool_threads(m->rt->pool), err));
     set_default(&o->n_threads, qn_pool_threads(m->rt->pool));
-    return o->kv_type == QN_KV_F16 || o->kv_type == QN_KV_F32
-               ? QN_OK
-               : qn_fail(err, QN_EINVAL, "kv_type: %d is not known", (int)o->kv_type);
-}
-
-/* A page of each group of layers: less holds no token. */
-static uint64_t least_kv_bytes(const qn_kv_layout *layout)
-{
-    uint64_t sum = 0;
-    for (uint32_t g = 0; g < layout->n_groups; g++) {
-        sum += layout->groups[g].page_bytes;
-    }
-    return sum;
-}
-
-static qn_status open_kv(qn_session *s, qn_error *err)
-{
-    qn_session_options *o = &s->opt;
-    qn_type type = o->kv_type == QN_KV_F32 ? QN_TYPE_F32 : QN_TYPE_F16;
-    QN_TRY(qn_net_kv_layout(s->model->net, type, o->page_tokens, &s->layout, err));
-    uint64_t worst = qn_kv_worst_bytes(&s->layout, o->n_ctx, o->n_batch, o->n_seqs);
-    if (worst == UINT64_MAX) {
-        return qn_fail(err, QN_EINVAL, "n_ctx: the KV cache of %u sequences of %u tokens does not fit in 64 bits",
-                       o->n_seqs, o->n_ctx);
-    }
-    if (o->kv_bytes == 0 || o->kv_bytes > worst) {
-        o->kv_bytes = worst;
-    }
-    uint64_t least = least_kv_bytes(&s->layout);
-    if (o->kv_bytes < least) {
-        return qn_fail(err, QN_EINVAL, "kv_bytes: %llu is less than the %llu of a first page of %u tokens",
-                       (unsigned long long)o->kv_bytes, (unsigned long long)least, o->page_tokens);
-    }
-    return qn_kv_open(&s->layout, o->kv_bytes, s->model->rt->budget, &s->kv, err);
+    return qn_kv_type_check(o->kv_type, err);
 }
 
 static qn_status compile(qn_session *s, qn_error *err)
@@ -121,7 +88,8 @@ static qn_status reserve_step(qn_session *s, qn_error *err)
 static qn_status open_all(qn_session *s, qn_error *err)
 {
     QN_TRY(settle_options(s->model, &s->opt, err));
-    QN_TRY(open_kv(s, err));
+    QN_TRY(qn_net_kv_layout(s->model->net, QN_TYPE_F16, s->opt.page_tokens, &s->layout, err));
+    QN_TRY(qn_session_open_kv(s, s->opt.kv_type, 0, err));
     QN_TRY(compile(s, err));
     return reserve_step(s, err);
 }
@@ -141,6 +109,7 @@ qn_status qn_session_open(qn_model *m, const qn_session_options *o, qn_session *
     atomic_init(&s->stop, false);
     if (o != NULL) {
         s->opt = *o;
+        s->kv_asked = o->kv_bytes;
     }
     qn_status status = open_all(s, err);
     if (status != QN_OK) {

@@ -16,7 +16,7 @@ struct qn_kv {
     qn_budget *budget;
     uint8_t *memory;
     uint64_t bytes, carved; /* memory[carved, bytes) was never handed out */
-    free_page *free[QN_KV_MAX_GROUPS];
+    free_page *free[QN_KV_MAX_GROUPS][2]; /* plain pages, pages of codes */
     uint64_t n_in_use;
 };
 
@@ -57,17 +57,33 @@ static uint64_t pages_for(const qn_kv_layout *layout, uint64_t n_tokens)
     return (n_tokens + layout->page_tokens - 1) / layout->page_tokens;
 }
 
+static uint64_t least(uint64_t a, uint64_t b)
+{
+    return a < b ? a : b;
+}
+
+/* Bytes of the pages that one sequence holds of a group at most: n_live at a time, of n_all from its first token to its
+ * last. A plain page's memory does not become that of codes while others are in use, so each kind counts with its own
+ * peak. */
+static bool group_bytes(const qn_kv_layout *layout, uint32_t g, uint64_t n_all, uint64_t n_live, uint64_t *bytes)
+{
+    const qn_kv_group *group = &layout->groups[g];
+    uint64_t n_plain = least(n_all, qn_kv_plain_pages(layout, group->window));
+    uint64_t plain, codes;
+    return qn_mul_u64(least(n_live, n_plain), group->page_bytes, &plain) &&
+           qn_mul_u64(least(n_live, n_all - n_plain), group->code_bytes, &codes) && qn_add_u64(plain, codes, bytes);
+}
+
 uint64_t qn_kv_worst_bytes(const qn_kv_layout *layout, uint32_t n_ctx, uint32_t n_batch, uint32_t n_seqs)
 {
     uint64_t sum = 0;
     for (uint32_t g = 0; g < layout->n_groups; g++) {
-        uint64_t n_pages = pages_for(layout, n_ctx), bytes;
+        uint64_t n_all = pages_for(layout, n_ctx), n_live = n_all, bytes;
         if (layout->groups[g].window != 0) {
             /* the window behind the first row of a step, the step itself, and a part of a page at either end */
-            uint64_t windowed = pages_for(layout, (uint64_t)layout->groups[g].window + n_batch) + 1;
-            n_pages = windowed < n_pages ? windowed : n_pages;
+            n_live = least(n_all, pages_for(layout, (uint64_t)layout->groups[g].window + n_batch) + 1);
         }
-        if (!qn_mul_u64(n_pages, layout->groups[g].page_bytes, &bytes) || !qn_mul_u64(bytes, n_seqs, &bytes) ||
+        if (!group_bytes(layout, g, n_all, n_live, &bytes) || !qn_mul_u64(bytes, n_seqs, &bytes) ||
             !qn_add_u64(sum, bytes, &sum)) {
             return UINT64_MAX;
         }
@@ -75,30 +91,48 @@ uint64_t qn_kv_worst_bytes(const qn_kv_layout *layout, uint32_t n_ctx, uint32_t 
     return sum;
 }
 
-static uint8_t *take_page(qn_kv *kv, uint32_t g)
+static bool is_code_page(const qn_kv *kv, uint32_t g, uint32_t i_page)
+{
+    return i_page >= qn_kv_plain_pages(kv->layout, kv->layout->groups[g].window);
+}
+
+static uint8_t *take_page(qn_kv *kv, uint32_t g, uint32_t i_page)
 {
     uint8_t *page = NULL;
-    if (kv->free[g] != NULL) {
-        page = (uint8_t *)kv->free[g];
-        kv->free[g] = kv->free[g]->next;
-    } else if (kv->bytes - kv->carved >= kv->layout->groups[g].page_bytes) {
+    bool is_code = is_code_page(kv, g, i_page);
+    uint64_t bytes = is_code ? kv->layout->groups[g].code_bytes : kv->layout->groups[g].page_bytes;
+    free_page **list = &kv->free[g][is_code];
+    if (*list != NULL) {
+        page = (uint8_t *)*list;
+        *list = (*list)->next;
+    } else if (kv->bytes - kv->carved >= bytes) {
         page = kv->memory + kv->carved;
-        kv->carved += kv->layout->groups[g].page_bytes;
+        kv->carved += bytes;
     }
     kv->n_in_use += page != NULL;
     return page;
 }
 
-static void give_page(qn_kv *kv, uint32_t g, uint8_t *page)
+static void give_page(qn_kv *kv, uint32_t g, uint32_t i_page, uint8_t *page)
 {
     free_page *f = (free_page *)(void *)page;
-    f->next = kv->free[g];
-    kv->free[g] = f;
+    free_page **list = &kv->free[g][is_code_page(kv, g, i_page)];
+    f->next = *list;
+    *list = f;
     kv->n_in_use--;
     if (kv->n_in_use == 0) { /* all is free: the memory may be cut anew, into other groups' pages */
         memset(kv->free, 0, sizeof(kv->free));
         kv->carved = 0;
     }
+}
+
+qn_status qn_kv_seq_fit(qn_kv *kv, qn_kv_seq *s, qn_error *err)
+{
+    if (kv->layout->n_means == 0 || s->means != NULL) {
+        return QN_OK;
+    }
+    s->means = qn_zalloc_array(kv->budget, "kv", kv->layout->n_means, sizeof(float));
+    return s->means != NULL ? QN_OK : qn_fail(err, QN_ENOMEM, "no memory for the means of a sequence's keys");
 }
 
 qn_status qn_kv_seq_init(qn_kv *kv, qn_kv_seq *s, uint32_t n_ctx, qn_error *err)
@@ -111,7 +145,11 @@ qn_status qn_kv_seq_init(qn_kv *kv, qn_kv_seq *s, uint32_t n_ctx, qn_error *err)
             return qn_fail(err, QN_ENOMEM, "no memory for the page table of %u tokens", n_ctx);
         }
     }
-    return QN_OK;
+    qn_status status = qn_kv_seq_fit(kv, s, err);
+    if (status != QN_OK) {
+        qn_kv_seq_free(kv, s);
+    }
+    return status;
 }
 
 /* Frees pages from page `end` on. */
@@ -119,7 +157,7 @@ static void drop_tail(qn_kv *kv, qn_kv_seq *s, uint32_t g, uint32_t end)
 {
     while (s->end[g] > end && s->end[g] > s->first[g]) {
         uint8_t **p = &s->pages[g][--s->end[g]];
-        give_page(kv, g, *p);
+        give_page(kv, g, s->end[g], *p);
         *p = NULL;
     }
 }
@@ -131,6 +169,7 @@ void qn_kv_seq_free(qn_kv *kv, qn_kv_seq *s)
         qn_free(s->pages[g]);
         s->pages[g] = NULL;
     }
+    qn_free(s->means);
     *s = (qn_kv_seq){0};
 }
 
@@ -149,7 +188,7 @@ qn_status qn_kv_seq_reserve(qn_kv *kv, qn_kv_seq *s, uint32_t n_tokens, qn_error
     }
     for (uint32_t g = 0; g < kv->layout->n_groups; g++) {
         while (s->end[g] < end) {
-            uint8_t *page = take_page(kv, g);
+            uint8_t *page = take_page(kv, g, s->end[g]);
             if (page == NULL) {
                 qn_kv_seq_cancel(kv, s);
                 return qn_fail(err, QN_EFULL, "no KV page left for %u more tokens", n_tokens);
@@ -172,7 +211,7 @@ void qn_kv_seq_commit(qn_kv *kv, qn_kv_seq *s, uint32_t n_tokens)
     for (uint32_t g = 0; g < kv->layout->n_groups; g++) {
         uint32_t keep = first_visible(kv->layout->groups[g].window, s->length) / kv->layout->page_tokens;
         for (; s->first[g] < keep && s->first[g] < s->end[g]; s->first[g]++) {
-            give_page(kv, g, s->pages[g][s->first[g]]);
+            give_page(kv, g, s->first[g], s->pages[g][s->first[g]]);
             s->pages[g][s->first[g]] = NULL;
         }
     }

@@ -1,7 +1,8 @@
 /* The paged KV cache: one reservation in bytes, cut into pages on demand, and each sequence's list of pages.
  *
- * A page belongs to a group of layers (tensor/kv_layout.h). Groups share the reservation: memory is carved when a
- * group's own free list is empty, and a freed page goes back to its group; when no page is in use all is carved anew.
+ * A page belongs to a group of layers (tensor/kv_layout.h), and is plain or holds codes by its number in the sequence.
+ * All share the reservation: memory is carved when the group's own free list of that kind is empty, and a freed page
+ * goes back to it; when no page is in use all is carved anew.
  * Nothing is zeroed: attention reads no token that was not written. Not thread-safe; the session that owns it is used
  * by one thread at a time. SPDX-License-Identifier: MIT */
 #ifndef QN_KV_KV_H
@@ -29,9 +30,13 @@ typedef struct qn_kv_seq {
     uint32_t max_pages;
     uint8_t **pages[QN_KV_MAX_GROUPS];
     uint32_t first[QN_KV_MAX_GROUPS], end[QN_KV_MAX_GROUPS];
+    float *means; /* layout->n_means floats, set while the first page is filled for the last time; NULL: none */
 } qn_kv_seq;
 
 qn_status qn_kv_seq_init(qn_kv *kv, qn_kv_seq *s, uint32_t n_ctx, qn_error *err);
+/* Makes a sequence without pages, of another cache with the same groups and page size, one of kv. QN_ENOMEM: still good
+ * for both. */
+qn_status qn_kv_seq_fit(qn_kv *kv, qn_kv_seq *s, qn_error *err);
 void qn_kv_seq_free(qn_kv *kv, qn_kv_seq *s);
 
 /* Makes room for n_tokens more. QN_EFULL: no page left; what was reserved on the way is given back. */

@@ -12,6 +12,7 @@ typedef struct qn_step_seq {
     uint32_t pos0; /* position of first_row */
     /* pages[g][i] holds positions [i * page_tokens, (i + 1) * page_tokens) of group g; NULL behind the window. */
     uint8_t *const *pages[QN_KV_MAX_GROUPS];
+    float *means; /* of the keys in its first page, once that is full; NULL when the layout has none */
 } qn_step_seq;
 
 typedef struct qn_step_rows {

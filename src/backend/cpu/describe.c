@@ -61,6 +61,9 @@ static void describe_attention(const qn_exec *ex, const qn_cpu_op *op, qn_buf *o
     qn_buf_printf(out, " %s x %s, %s: %u heads of %u over %u, %s%s%s", name_of(ex, op->q), name_of(ex, op->k),
                   name_of(ex, op->v), op->attention.n_heads, l->head_dim, l->n_heads, qn_type_name(ex->kv->type),
                   op->q_prep.norm != NULL ? ", norm" : "", op->q_prep.rope != NULL ? ", rope" : "");
+    if (ex->kv->bits != 0) {
+        qn_buf_printf(out, ", codes of %u bits after %u pages", ex->kv->bits, qn_kv_plain_pages(ex->kv, l->window));
+    }
     if (l->window != 0) {
         qn_buf_printf(out, ", window %u", l->window);
     }

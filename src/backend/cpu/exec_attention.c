@@ -5,24 +5,10 @@
  * length alone; the parts are combined in page order. A sequence with more rows (prefill) is cut into tiles of rows,
  * each walking its pages in order. So no result depends on threads, and none on the other sequences.
  * SPDX-License-Identifier: MIT */
-#include "backend/cpu/exec_int.h"
+#include "backend/cpu/exec_attention_int.h"
 
 #include <math.h>
 #include <string.h>
-
-/* Everything that stays the same during one op. */
-typedef struct attention {
-    qn_worker *w;
-    const qn_cpu_op *op;
-    const qn_kv_layout *kv;
-    const qn_kv_layer *layer;
-    const qn_step_rows *step;
-    uint32_t group;     /* query heads that share a KV head */
-    uint32_t tile_rows; /* rows of a prefill item */
-    bool all_decode;    /* every sequence has one row: an item writes its own keys and values, no barrier before */
-    float *q, *m, *l, *acc, *page_scratch;
-    uint32_t *lo, *hi;
-} attention;
 
 static uint32_t group_of(const qn_exec *ex, const qn_cpu_op *op)
 {
@@ -44,7 +30,8 @@ uint64_t qn_cpu_attention_scratch(const qn_exec *ex, const qn_cpu_op *op)
     const qn_kv_layer *l = &ex->kv->layers[op->attention.i_layer];
     uint32_t group = group_of(ex, op);
     uint64_t n_q = (uint64_t)tile_rows_of(group) * group;
-    return round64(4 * n_q * l->head_dim) + round64(4 * n_q * l->v_dim) + 4 * round64(4 * n_q) +
+    return round64(4 * n_q * l->head_dim) + round64(4 * n_q * l->v_dim) + 5 * round64(4 * n_q) +
+           n_q * qn_attn_q_bytes(l->head_dim) +
            round64(4 * qn_attn_scratch_floats(n_q, l->head_dim, l->v_dim, ex->kv->page_tokens));
 }
 
@@ -73,9 +60,9 @@ uint64_t qn_cpu_partial_floats(const qn_exec *ex)
     return widest * max_splits(ex) * ex->lim.n_seqs;
 }
 
-static attention begin(qn_worker *w, const qn_cpu_op *op)
+static qn_attention_run begin(qn_worker *w, const qn_cpu_op *op)
 {
-    attention a = {.w = w, .op = op, .kv = w->ex->kv, .step = w->job->step, .all_decode = true};
+    qn_attention_run a = {.w = w, .op = op, .kv = w->ex->kv, .step = w->job->step, .all_decode = true};
     a.layer = &a.kv->layers[op->attention.i_layer];
     a.group = group_of(w->ex, op);
     a.tile_rows = tile_rows_of(a.group);
@@ -92,74 +79,13 @@ static attention begin(qn_worker *w, const qn_cpu_op *op)
     a.l = (float *)(void *)(at + round64(4 * n_q));
     a.lo = (uint32_t *)(void *)(at + 2 * round64(4 * n_q));
     a.hi = (uint32_t *)(void *)(at + 3 * round64(4 * n_q));
-    a.page_scratch = (float *)(void *)(at + 4 * round64(4 * n_q));
+    a.offset = (float *)(void *)(at + 4 * round64(4 * n_q));
+    a.q_codes = at + 5 * round64(4 * n_q);
+    a.page_scratch = (float *)(void *)(a.q_codes + n_q * qn_attn_q_bytes(a.layer->head_dim));
     return a;
 }
 
-static void prepare_head(const attention *a, const qn_cpu_head_prep *prep, float *x, uint32_t head_dim, uint32_t i_row)
-{
-    const qn_kernels *k = a->w->k;
-    if (prep->norm != NULL) {
-        k->rms_norm(x, (const float *)(const void *)prep->norm->data, head_dim, prep->eps, x);
-    }
-    if (prep->rope != NULL) {
-        const float *cosv = qn_exec_angles(a->w->ex, prep->i_angles, i_row);
-        k->rope(x, prep->rope->n_pairs, cosv, cosv + a->w->ex->max_pairs,
-                prep->rope->neox ? QN_ROPE_NEOX : QN_ROPE_NORMAL);
-    }
-}
-
-static uint8_t *page_of(const attention *a, const qn_step_seq *seq, uint32_t i_page)
-{
-    return seq->pages[a->layer->i_group][i_page];
-}
-
-/* One row's key and value of one head into its page. The key is prepared where it stands: nobody else reads it. */
-static void write_head(const attention *a, const qn_step_seq *seq, uint32_t i_row, uint32_t i_head)
-{
-    const qn_kv_layer *l = a->layer;
-    const qn_job *job = a->w->job;
-    uint32_t pos = seq->pos0 + (i_row - seq->first_row), pt = a->kv->page_tokens;
-    uint8_t *page = page_of(a, seq, pos / pt);
-    uint64_t item = qn_kv_item_bytes(a->kv->type);
-    float *k = (float *)qn_job_row(job, a->op->k, i_row) + i_head * l->head_dim;
-    const float *v = (const float *)qn_job_row(job, a->op->v, i_row) + i_head * l->v_dim;
-    prepare_head(a, &a->op->k_prep, k, l->head_dim, i_row);
-    a->w->k->kv_store(k, l->head_dim, a->kv->type, qn_kv_k_block(a->kv, l, page, i_head) + item * (pos % pt), pt);
-    a->w->k->kv_store(v, l->v_dim, a->kv->type, qn_kv_v_block(a->kv, l, page, i_head) + item * l->v_dim * (pos % pt),
-                      1);
-}
-
-/* Items of this pass are pages, so that no two threads write to one cache line. */
-static void write_pages(const attention *a, qn_chunks *c)
-{
-    uint32_t pt = a->kv->page_tokens, before = 0, i_seq = 0;
-    for (uint32_t item = qn_chunks_take(c);; item = qn_chunks_take(c)) {
-        uint32_t n_pages = 0, first_page = 0;
-        const qn_step_seq *seq = NULL;
-        for (; i_seq < a->step->n_seqs; before += n_pages, i_seq++) {
-            seq = &a->step->seqs[i_seq];
-            first_page = seq->pos0 / pt;
-            n_pages = (seq->pos0 + seq->n_rows - 1) / pt - first_page + 1;
-            if (item - before < n_pages) {
-                break;
-            }
-        }
-        if (i_seq == a->step->n_seqs) {
-            return;
-        }
-        uint32_t begin_pos = (first_page + (item - before)) * pt, end_pos = begin_pos + pt;
-        begin_pos = begin_pos < seq->pos0 ? seq->pos0 : begin_pos;
-        end_pos = end_pos > seq->pos0 + seq->n_rows ? seq->pos0 + seq->n_rows : end_pos;
-        for (uint32_t h = 0; h < a->layer->n_heads; h++) {
-            for (uint32_t pos = begin_pos; pos < end_pos; pos++) {
-                write_head(a, seq, seq->first_row + (pos - seq->pos0), h);
-            }
-        }
-    }
-}
-
-static uint32_t first_visible(const attention *a, uint32_t pos)
+static uint32_t first_visible(const qn_attention_run *a, uint32_t pos)
 {
     uint32_t window = a->layer->window;
     return window != 0 && pos + 1 > window ? pos + 1 - window : 0;
@@ -170,7 +96,7 @@ typedef struct splits {
     uint32_t first_page, n_pages, pages_each, n;
 } splits;
 
-static splits splits_of(const attention *a, const qn_step_seq *seq)
+static splits splits_of(const qn_attention_run *a, const qn_step_seq *seq)
 {
     uint32_t pt = a->kv->page_tokens;
     splits s = {.first_page = first_visible(a, seq->pos0) / pt};
@@ -182,8 +108,25 @@ static splits splits_of(const attention *a, const qn_step_seq *seq)
     return s;
 }
 
-/* Loads the queries of rows [row0, row0 + n_rows) that share KV head i_head, prepared and scaled. */
-static void load_queries(const attention *a, uint32_t row0, uint32_t n_rows, uint32_t i_head)
+/* What pages of codes need of query i: it turned as the keys are, its product with what the keys lack, its codes. */
+static void encode_query(const qn_attention_run *a, const qn_step_seq *seq, uint32_t i_head, uint32_t i)
+{
+    uint32_t dim = a->layer->head_dim;
+    float *q = a->q + (uint64_t)i * dim;
+    a->w->k->rotate(q, dim);
+    a->w->k->attn_prepare(q, dim, a->q_codes + i * qn_attn_q_bytes(dim));
+    a->offset[i] = 0.0f;
+    if (qn_kv_is_centred(a->kv)) {
+        const float *mean = qn_attention_mean(a, seq, i_head);
+        for (uint32_t d = 0; d < dim; d++) {
+            a->offset[i] += q[d] * mean[d];
+        }
+    }
+}
+
+/* Loads the queries of rows [row0, row0 + n_rows) of seq that share KV head i_head, prepared and scaled. */
+static void load_queries(const qn_attention_run *a, const qn_step_seq *seq, uint32_t row0, uint32_t n_rows,
+                         uint32_t i_head)
 {
     uint32_t dim = a->layer->head_dim;
     for (uint32_t r = 0; r < n_rows; r++) {
@@ -191,14 +134,17 @@ static void load_queries(const attention *a, uint32_t row0, uint32_t n_rows, uin
         for (uint32_t g = 0; g < a->group; g++) {
             float *q = a->q + (uint64_t)(r * a->group + g) * dim;
             memcpy(q, row + (uint64_t)g * dim, dim * sizeof(float));
-            prepare_head(a, &a->op->q_prep, q, dim, row0 + r);
+            qn_attention_prepare(a, &a->op->q_prep, q, dim, row0 + r);
             a->w->k->scale(q, a->op->attention.scale, dim, q);
+            if (a->kv->bits != 0) {
+                encode_query(a, seq, i_head, r * a->group + g);
+            }
         }
     }
 }
 
 /* Folds pages [first, end) into the state of the loaded queries, whose rows stand at positions pos0, pos0 + 1, ... */
-static void fold_pages(const attention *a, const qn_step_seq *seq, uint32_t pos0, uint32_t n_rows, uint32_t i_head,
+static void fold_pages(const qn_attention_run *a, const qn_step_seq *seq, uint32_t pos0, uint32_t n_rows, uint32_t i_head,
                        uint32_t first, uint32_t end)
 {
     uint32_t n_q = n_rows * a->group, pt = a->kv->page_tokens;
@@ -210,6 +156,8 @@ static void fold_pages(const attention *a, const qn_step_seq *seq, uint32_t pos0
     qn_attn_page p = {.q = a->q,
                       .q_stride = a->layer->head_dim,
                       .type = a->kv->type,
+                      .q_codes = a->q_codes,
+                      .offset = a->offset,
                       .n_q = n_q,
                       .head_dim = a->layer->head_dim,
                       .v_dim = a->layer->v_dim,
@@ -233,23 +181,27 @@ static void fold_pages(const attention *a, const qn_step_seq *seq, uint32_t pos0
                 a->hi[r * a->group + g] = lo < hi ? hi : 0;
             }
         }
-        uint8_t *page = page_of(a, seq, i_page);
-        p.k = qn_kv_k_block(a->kv, a->layer, page, i_head);
-        p.v = qn_kv_v_block(a->kv, a->layer, page, i_head);
+        uint8_t *page = qn_attention_page(a, seq, i_page);
+        p.bits = qn_kv_is_plain(a->kv, a->layer, i_page) ? 0 : a->kv->bits;
+        p.k = qn_kv_k_block(a->kv, a->layer, page, i_page, i_head);
+        p.v = qn_kv_v_block(a->kv, a->layer, page, i_page, i_head);
         a->w->k->attn_page(&p);
+    }
+    for (uint32_t i = 0; i < n_q && a->kv->bits != 0; i++) {
+        a->w->k->rotate(a->acc + (uint64_t)i * a->layer->v_dim, a->layer->v_dim);
     }
 }
 
-static float *out_head(const attention *a, uint32_t i_row, uint32_t i_query_head)
+static float *out_head(const qn_attention_run *a, uint32_t i_row, uint32_t i_query_head)
 {
     return (float *)qn_job_row(a->w->job, a->op->out, i_row) + (uint64_t)i_query_head * a->layer->v_dim;
 }
 
-static void attend_tile(const attention *a, const qn_step_seq *seq, uint32_t i_tile, uint32_t i_head)
+static void attend_tile(const qn_attention_run *a, const qn_step_seq *seq, uint32_t i_tile, uint32_t i_head)
 {
     uint32_t r0 = i_tile * a->tile_rows, left = seq->n_rows - r0, pt = a->kv->page_tokens;
     uint32_t n_rows = left < a->tile_rows ? left : a->tile_rows, pos0 = seq->pos0 + r0;
-    load_queries(a, seq->first_row + r0, n_rows, i_head);
+    load_queries(a, seq, seq->first_row + r0, n_rows, i_head);
     fold_pages(a, seq, pos0, n_rows, i_head, first_visible(a, pos0) / pt, (pos0 + n_rows - 1) / pt + 1);
     for (uint32_t r = 0; r < n_rows; r++) {
         for (uint32_t g = 0; g < a->group; g++) {
@@ -260,21 +212,21 @@ static void attend_tile(const attention *a, const qn_step_seq *seq, uint32_t i_t
     }
 }
 
-static float *part_of(const attention *a, uint32_t i_seq, uint32_t i_query_head, uint32_t i_split)
+static float *part_of(const qn_attention_run *a, uint32_t i_seq, uint32_t i_query_head, uint32_t i_split)
 {
     uint64_t i = ((uint64_t)i_seq * a->op->attention.n_heads + i_query_head) * max_splits(a->w->ex) + i_split;
     return a->w->ex->partials + i * part_floats(a->layer->v_dim);
 }
 
-static void attend_split(const attention *a, uint32_t i_seq, const splits *s, uint32_t i_split, uint32_t i_head)
+static void attend_split(const qn_attention_run *a, uint32_t i_seq, const splits *s, uint32_t i_split, uint32_t i_head)
 {
     const qn_step_seq *seq = &a->step->seqs[i_seq];
     uint32_t first = s->first_page + i_split * s->pages_each, last = s->first_page + s->n_pages;
     uint32_t end = first + s->pages_each < last ? first + s->pages_each : last;
     if (a->all_decode && i_split == s->n - 1) {
-        write_head(a, seq, seq->first_row, i_head);
+        qn_attention_write_head(a, seq, seq->first_row, i_head);
     }
-    load_queries(a, seq->first_row, 1, i_head);
+    load_queries(a, seq, seq->first_row, 1, i_head);
     fold_pages(a, seq, seq->pos0, 1, i_head, first, end);
     for (uint32_t g = 0; g < a->group; g++) {
         const float *acc = a->acc + (uint64_t)g * a->layer->v_dim;
@@ -289,7 +241,7 @@ static void attend_split(const attention *a, uint32_t i_seq, const splits *s, ui
     }
 }
 
-static void attend(const attention *a, qn_chunks *c)
+static void attend(const qn_attention_run *a, qn_chunks *c)
 {
     uint32_t before = 0, i_seq = 0, n_heads = a->layer->n_heads;
     for (uint32_t item = qn_chunks_take(c);; item = qn_chunks_take(c)) {
@@ -320,7 +272,7 @@ static void attend(const attention *a, qn_chunks *c)
     }
 }
 
-static void combine_parts(const attention *a, uint32_t i_seq, const splits *s, uint32_t i_query_head)
+static void combine_parts(const qn_attention_run *a, uint32_t i_seq, const splits *s, uint32_t i_query_head)
 {
     uint32_t v_dim = a->layer->v_dim;
     float m = -INFINITY, l = 0.0f;
@@ -339,7 +291,7 @@ static void combine_parts(const attention *a, uint32_t i_seq, const splits *s, u
     a->w->k->scale(out, 1.0f / l, v_dim, out);
 }
 
-static bool has_splits(const attention *a)
+static bool has_splits(const qn_attention_run *a)
 {
     for (uint32_t i = 0; i < a->step->n_seqs; i++) {
         if (a->step->seqs[i].n_rows == 1 && splits_of(a, &a->step->seqs[i]).n > 1) {
@@ -349,7 +301,7 @@ static bool has_splits(const attention *a)
     return false;
 }
 
-static void combine(const attention *a, qn_chunks *c)
+static void combine(const qn_attention_run *a, qn_chunks *c)
 {
     uint32_t n_heads = a->op->attention.n_heads;
     for (uint32_t item = qn_chunks_take(c); item < a->step->n_seqs * n_heads; item = qn_chunks_take(c)) {
@@ -363,18 +315,18 @@ static void combine(const attention *a, qn_chunks *c)
 
 void qn_cpu_run_attention(qn_worker *w, const qn_cpu_op *op, qn_chunks *c)
 {
-    attention a = begin(w, op);
+    qn_attention_run a = begin(w, op);
     if (!a.all_decode) {
-        write_pages(&a, &c[0]);
+        qn_attention_write_all(&a, &c[0]);
         if (w->n_threads > 1) {
             qn_pool_barrier(w->ex->be->pool);
         }
     }
-    attend(&a, &c[1]);
+    attend(&a, &c[2]);
     if (has_splits(&a)) {
         if (w->n_threads > 1) {
             qn_pool_barrier(w->ex->be->pool);
         }
-        combine(&a, &c[2]);
+        combine(&a, &c[3]);
     }
 }

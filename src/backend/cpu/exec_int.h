@@ -16,7 +16,7 @@ typedef int32_t qn_blk; /* a block of the arena; QN_NONE: none */
 
 #define QN_CPU_JOIN_ROWS 2      /* up to so many rows, repeating a row op on each thread beats a barrier */
 #define QN_CPU_MAX_PRODUCTS 3   /* of one op: q, k, v */
-#define QN_CPU_PASSES 3         /* of one op, each with chunks of its own: attention writes, attends, combines */
+#define QN_CPU_PASSES 4         /* of one op, each with chunks of its own: attention writes (2), attends, combines */
 #define QN_CPU_TILE_ROWS 32     /* query rows (times heads that share K) of one attention item */
 #define QN_CPU_MAX_SPLITS 32    /* parts of one decode row's pages; bounds the partial results */
 #define QN_CPU_SPLIT_TOKENS 512 /* a part is at least so long; a multiple of any page size */

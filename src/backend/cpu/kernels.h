@@ -15,7 +15,7 @@
 #ifndef QN_BACKEND_CPU_KERNELS_H
 #define QN_BACKEND_CPU_KERNELS_H
 
-#include "quant/quant.h"
+#include "quant/kv_code.h"
 
 typedef enum qn_act { QN_ACT_F32, QN_ACT_A8 } qn_act;
 
@@ -69,9 +69,11 @@ typedef struct qn_mm {
 } qn_mm;
 
 /* One KV page folded into the running softmax of n_q query rows that share a KV head.
- * K lies as [head_dim][page_tokens], V as [page_tokens][v_dim], both of type `type` (F16 or F32).
+ * K lies as [head_dim][page_tokens], V as [page_tokens][v_dim], both of type `type` (F32, F16 or BF16), or, with bits 8
+ * or 4, both as quant/kv_code.h says. For those q was prepared too: fast kernels take q and the weights of a page's
+ * tokens as integers of 15 bits beside each row's largest.
  * For query i only tokens lo[i] <= t < hi[i] of the page count (lo == hi: none, the state stays).
- * score = q . k (q is already scaled); with softcap c > 0: c * tanh(score / c).
+ * score = q . k (q is already scaled) + offset[i]; with softcap c > 0: c * tanh(score / c).
  * State, updated in place: m[i] running maximum (starts at -INFINITY), l[i] running sum (0), acc[i] running weighted
  * sum of v (zeros), i-th row at acc + i * v_dim. */
 typedef struct qn_attn_page {
@@ -79,12 +81,21 @@ typedef struct qn_attn_page {
     size_t q_stride;
     const void *k, *v;
     qn_type type;
+    uint32_t bits;       /* 0: plain; 8, 4: codes */
+    const void *q_codes; /* with bits: n_q rows as attn_prepare left them */
+    const float *offset; /* with bits: NULL: 0 */
     uint32_t n_q, head_dim, v_dim, page_tokens; /* page_tokens: multiple of 8, <= 256 */
     const uint32_t *lo, *hi;
     float softcap; /* 0: none */
     float *m, *l, *acc;
     float *scratch; /* qn_attn_scratch_floats() floats, 64-byte aligned */
 } qn_attn_page;
+
+/* Bytes of a query row prepared for pages of codes; a multiple of 64. */
+static inline size_t qn_attn_q_bytes(size_t head_dim)
+{
+    return 2 * ((head_dim + 63) / 64 * 64) + 64;
+}
 
 /* Room for the page as floats and for the scores of n_q rows. */
 static inline size_t qn_attn_scratch_floats(size_t n_q, size_t head_dim, size_t v_dim, size_t page_tokens)
@@ -113,10 +124,19 @@ typedef struct qn_kernels {
     void (*softmax)(const float *x, size_t n, float *y); /* of the whole row, max subtracted */
     /* Rotates the first 2 * n_pairs elements of one head. NORMAL: pairs (2i, 2i+1); NEOX: (i, i + n_pairs). */
     void (*rope)(float *x, size_t n_pairs, const float *cosv, const float *sinv, qn_rope_kind kind);
-    /* To and from KV storage (F16: round to nearest even; F32: a copy). dst_stride counts elements. */
+    /* To and from KV storage (F16, BF16: round to nearest even; F32: a copy). dst_stride counts elements. */
     void (*kv_store)(const float *x, size_t n, qn_type type, void *dst, size_t dst_stride);
     void (*decode_row[QN_TYPE_COUNT])(const void *src, float *dst, size_t n); /* embedding rows; NULL: none */
     void (*attn_page)(const qn_attn_page *a);
+
+    /* For pages of codes. Turns x by a fixed orthogonal matrix, its own inverse, that spreads single large numbers over
+     * all: x / sqrt(b), then sums and differences of Walsh and Hadamard over each b elements, b the largest power of two
+     * that divides n; every instruction set gives the same bits. */
+    void (*rotate)(float *x, size_t n);
+    /* qn_kv_encode(), to the bit. */
+    qn_kv_scale (*kv_encode)(const float *x, size_t n, uint32_t code_bits, uint8_t *codes);
+    /* Prepares a query row: out has qn_attn_q_bytes() on a 64-byte boundary, for this table's attn_page alone. */
+    void (*attn_prepare)(const float *q, size_t head_dim, void *out);
 } qn_kernels;
 
 /* Each instruction set's filler overrides what it is better at; ref sets every pointer. */

@@ -120,6 +120,30 @@ static qn_status check_kv_store(qn_self_check *c, qn_type type)
     return QN_OK;
 }
 
+/* What goes before codes: both are exact to the bit. */
+static qn_status check_kv_codes(qn_self_check *c)
+{
+    enum { N_TURNED = 96 };
+    float got[N_TURNED];
+    float want[N_TURNED];
+    qn_self_check_fill(c, got, N_TURNED);
+    memcpy(want, got, sizeof(want));
+    c->k->rotate(got, N_TURNED);
+    c->ref->rotate(want, N_TURNED);
+    QN_TRY(qn_self_check_bytes(c, "rotate", "", got, want, sizeof(got)));
+    static const uint32_t bits[] = {4, 5, 8};
+    for (size_t i = 0; i < sizeof(bits) / sizeof(bits[0]); i++) {
+        uint8_t got_codes[N];
+        uint8_t want_codes[N];
+        qn_kv_scale s = c->k->kv_encode(want, N, bits[i], got_codes);
+        qn_kv_scale w = c->ref->kv_encode(want, N, bits[i], want_codes);
+        QN_TRY(qn_self_check_value(c, "kv_encode", "scale", 0, s.scale, w.scale, 0.0));
+        QN_TRY(qn_self_check_value(c, "kv_encode", "min", 0, s.min, w.min, 0.0));
+        QN_TRY(qn_self_check_bytes(c, "kv_encode", "", got_codes, want_codes, N));
+    }
+    return QN_OK;
+}
+
 /* A8 is exact arithmetic but for roundings that the format prescribes: every byte is determined. */
 static qn_status check_quantize(qn_self_check *c)
 {
@@ -145,8 +169,13 @@ qn_status qn_kernels_self_check(const qn_kernels *k, const bool used_types[QN_TY
     QN_TRY(check_quantize(&c));
     QN_TRY(check_kv_store(&c, QN_TYPE_F16));
     QN_TRY(check_kv_store(&c, QN_TYPE_F32));
-    QN_TRY(qn_self_check_attention(&c, QN_TYPE_F16));
-    QN_TRY(qn_self_check_attention(&c, QN_TYPE_F32));
+    QN_TRY(check_kv_store(&c, QN_TYPE_BF16));
+    QN_TRY(check_kv_codes(&c));
+    QN_TRY(qn_self_check_attention(&c, QN_TYPE_F16, 0));
+    QN_TRY(qn_self_check_attention(&c, QN_TYPE_F32, 0));
+    QN_TRY(qn_self_check_attention(&c, QN_TYPE_BF16, 0));
+    QN_TRY(qn_self_check_attention(&c, QN_TYPE_F16, 8));
+    QN_TRY(qn_self_check_attention(&c, QN_TYPE_F16, 4));
     for (uint32_t t = 0; t < QN_TYPE_COUNT; t++) {
         if (used_types[t] && k->mm[t].one != NULL) {
             QN_TRY(qn_self_check_products(&c, (qn_type)t));

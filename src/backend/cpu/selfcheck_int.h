@@ -23,7 +23,8 @@ qn_status qn_self_check_value(qn_self_check *c, const char *kernel, const char *
 qn_status qn_self_check_bytes(qn_self_check *c, const char *kernel, const char *suffix, const void *got,
                               const void *want, size_t n);
 
-qn_status qn_self_check_attention(qn_self_check *c, qn_type type);
+/* bits: 8 or 4, of codes; 0: pages of the type. */
+qn_status qn_self_check_attention(qn_self_check *c, qn_type type, uint32_t bits);
 qn_status qn_self_check_products(qn_self_check *c, qn_type type);
 
 #endif

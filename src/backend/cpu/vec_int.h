@@ -17,7 +17,10 @@
     void qn_softmax_##isa(const float *x, size_t n, float *y);                                             \
     void qn_rope_##isa(float *x, size_t n_pairs, const float *cosv, const float *sinv, qn_rope_kind kind); \
     void qn_kv_store_##isa(const float *x, size_t n, qn_type type, void *dst, size_t dst_stride);          \
-    void qn_attn_page_##isa(const qn_attn_page *a);
+    void qn_attn_page_##isa(const qn_attn_page *a);                                                        \
+    void qn_rotate_##isa(float *x, size_t n);                                                              \
+    qn_kv_scale qn_kv_encode_##isa(const float *x, size_t n, uint32_t code_bits, uint8_t *codes);          \
+    void qn_attn_prepare_##isa(const float *q, size_t head_dim, void *out);
 
 QN_VEC_KERNELS(ref)
 QN_VEC_KERNELS(avx2)

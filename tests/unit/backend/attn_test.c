@@ -27,13 +27,16 @@ typedef struct result {
 
 static void *store(const row *x, qn_type type)
 {
-    size_t bytes = x->n * (type == QN_TYPE_F16 ? 2 : 4);
+    size_t bytes = x->n * (type == QN_TYPE_F32 ? 4 : 2);
     void *page = malloc(bytes);
     assert_non_null(page);
     for (size_t i = 0; i < x->n; i++) {
         if (type == QN_TYPE_F16) {
             ((uint16_t *)page)[i] = qn_f32_to_f16(x->x[i]);
             x->x[i] = qn_f16_to_f32(((uint16_t *)page)[i]);
+        } else if (type == QN_TYPE_BF16) {
+            ((uint16_t *)page)[i] = qn_f32_to_bf16(x->x[i]);
+            x->x[i] = qn_bf16_to_f32(((uint16_t *)page)[i]);
         } else {
             ((float *)page)[i] = x->x[i];
         }
@@ -257,6 +260,7 @@ static void test_matches_plain_softmax(void **state)
     static const uint32_t dims[] = {8, 16, 32, 64, 80, 96, 128, 256};
     static const uint32_t rows[] = {1, 2, 3, 4, 5, 6, 7, 8, 11, 13, 33, 50};
     static const uint32_t tokens[] = {8, 16, 24, 32, 72, 256};
+    static const qn_type types[] = {QN_TYPE_F16, QN_TYPE_F32, QN_TYPE_BF16};
     qn_random rnd;
     qn_random_seed(&rnd, 31);
     qn_kernels k;
@@ -268,7 +272,7 @@ static void test_matches_plain_softmax(void **state)
                 .page_tokens = tokens[i / 2 % 6],
                 .n_q = rows[i % 12],
                 .n_pages = 1 + i % 5,
-                .type = i / 8 % 2 == 0 ? QN_TYPE_F16 : QN_TYPE_F32,
+                .type = types[i / 8 % 3],
                 .softcap = i % 5 == 0   ? 2.0F
                            : i % 7 == 0 ? 50.0F
                                         : 0.0F,
@@ -294,7 +298,7 @@ static void test_odd_dimensions(void **state)
                 .page_tokens = 8 * (1 + i % 4),
                 .n_q = 1 + i % 37,
                 .n_pages = 3,
-                .type = i % 2 == 0 ? QN_TYPE_F16 : QN_TYPE_F32,
+                .type = i % 3 == 0 ? QN_TYPE_F16 : i % 3 == 1 ? QN_TYPE_F32 : QN_TYPE_BF16,
                 .q_scale = 1.0F,
             };
             check_scene(&k, s, &rnd);

@@ -212,10 +212,39 @@ static void test_no_memory(void **state)
     close_machine(&m);
 }
 
+/* Keys and values as codes, in steps that end inside the first page, at its end and behind it: what the judge says, but
+ * for the error of the codes; and the same from all kernel sets, whatever the number of threads. */
+static void test_codes(void **state)
+{
+    (void)state;
+    const char *isa;
+    bool usable;
+    for (size_t i_set = 0; qn_kernels_known(i_set, &isa, &usable); i_set++) {
+        for (uint32_t i = 0; usable && i < 6; i++) {
+            static const uint32_t n_plain[] = {0, 3, 1};
+            machine m;
+            rig *r = malloc(sizeof(*r));
+            open_machine(&m, isa, 1 + i % 2);
+            open_rig(r, 170 + i, f32_only, 1, i % 2 == 0 ? QN_TYPE_F16 : QN_TYPE_BF16);
+            r->kv.bits = i % 3 < 2 ? 8 : 4;
+            r->kv.n_plain = n_plain[i % 3];
+            r->layers[0].window = 0;
+            r->layers[1].window = 70;
+            assert_int_equal(qn_kv_layout_plan(&r->kv, NULL), QN_OK);
+            attention_graph(r);
+            play(r, &m, 40, i < 3 ? random_step : long_step, r->kv.bits == 8 ? 3e-2 : 0.3);
+            close_rig(r);
+            free(r);
+            close_machine(&m);
+        }
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_long_sequences),
+        cmocka_unit_test(test_codes),
         cmocka_unit_test(test_a_stop_ends_a_step),
         cmocka_unit_test(test_what_cannot_run_is_refused),
         cmocka_unit_test(test_no_memory),

@@ -317,6 +317,7 @@ static inline void random_graph(rig *r, bool experts)
 typedef struct sequence {
     uint32_t length;
     uint8_t *pages[QN_KV_MAX_GROUPS][MAX_PAGES];
+    float means[N_LAYERS * 2 * 32]; /* of at most 2 heads of 32 */
 } sequence;
 
 static inline void free_sequences(sequence *all)
@@ -345,13 +346,16 @@ static inline void add_rows(rig *r, step *s, sequence *all, uint32_t i, uint32_t
 {
     qn_step_seq *q = &s->seqs[s->rows.n_seqs];
     s->seq_of[s->rows.n_seqs] = i;
-    *q = (qn_step_seq){.first_row = s->rows.n_rows, .n_rows = n_rows, .pos0 = all[i].length};
+    *q = (qn_step_seq){.first_row = s->rows.n_rows, .n_rows = n_rows, .pos0 = all[i].length, .means = all[i].means};
+    assert_true(r->kv.n_means <= sizeof(all[i].means) / sizeof(float));
     for (uint32_t g = 0; g < r->kv.n_groups; g++) {
         q->pages[g] = all[i].pages[g];
         for (uint32_t p = all[i].length / r->kv.page_tokens; p <= (all[i].length + n_rows - 1) / r->kv.page_tokens; p++) {
             if (all[i].pages[g][p] == NULL) {
-                all[i].pages[g][p] = aligned_alloc(64, r->kv.groups[g].page_bytes);
-                memset(all[i].pages[g][p], 0xFF, r->kv.groups[g].page_bytes);
+                bool is_plain = p < qn_kv_plain_pages(&r->kv, r->kv.groups[g].window);
+                uint64_t bytes = is_plain ? r->kv.groups[g].page_bytes : r->kv.groups[g].code_bytes;
+                all[i].pages[g][p] = aligned_alloc(64, bytes);
+                memset(all[i].pages[g][p], 0xFF, bytes);
             }
         }
     }

@@ -46,9 +46,38 @@ static void test_half_rounds_as_the_reference(void **state)
     row_free(&x);
 }
 
+static void test_bfloat16_rounds_as_the_reference(void **state)
+{
+    (void)state;
+    enum { N = 4 * 65536 + 3 };
+    row x = row_new(N, 1);
+    qn_random rnd;
+    qn_random_seed(&rnd, 24);
+    for (uint32_t i = 0; i < N; i++) {
+        /* Every bfloat16, the midpoint above it and its neighbours, then any bits. */
+        static const uint32_t step[4] = {0, 0x8000, 0x7FFF, 0x8001};
+        x.x[i] = from_bits(i < 4 * 65536 ? i / 4 << 16 | step[i % 4] : (uint32_t)qn_random_u64(&rnd));
+    }
+    uint16_t *half = malloc(N * sizeof(*half));
+    assert_non_null(half);
+    qn_kernels k;
+    for (size_t i_set = 0; next_set(&i_set, &k);) {
+        k.kv_store(x.x, N, QN_TYPE_BF16, half, 1);
+        for (size_t i = 0; i < N; i++) {
+            uint16_t want = qn_f32_to_bf16(x.x[i]);
+            bool both_nan = (half[i] & 0x7FFF) > 0x7F80 && (want & 0x7FFF) > 0x7F80;
+            if (!both_nan && half[i] != want) {
+                fail_msg("%s: %a gives %04x, want %04x", k.isa, (double)x.x[i], half[i], want);
+            }
+        }
+    }
+    free(half);
+    row_free(&x);
+}
+
 static void check_stride(const qn_kernels *k, size_t n, size_t stride, qn_type type, qn_random *rnd)
 {
-    size_t element = type == QN_TYPE_F16 ? 2 : 4;
+    size_t element = type == QN_TYPE_F32 ? 4 : 2;
     size_t n_dst = (n - 1) * stride + 1; /* nothing behind the last element */
     uint8_t *dst = malloc(n_dst * element);
     assert_non_null(dst);
@@ -60,6 +89,9 @@ static void check_stride(const qn_kernels *k, size_t n, size_t stride, qn_type t
         memset(want, 0x5A, sizeof(want));
         if (i % stride == 0 && type == QN_TYPE_F16) {
             uint16_t h = qn_f32_to_f16(x.x[i / stride]);
+            memcpy(want, &h, sizeof(h));
+        } else if (i % stride == 0 && type == QN_TYPE_BF16) {
+            uint16_t h = qn_f32_to_bf16(x.x[i / stride]);
             memcpy(want, &h, sizeof(h));
         } else if (i % stride == 0) {
             memcpy(want, x.x + i / stride, sizeof(float));
@@ -82,6 +114,7 @@ static void test_strides_leave_the_rest_alone(void **state)
         for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
             for (size_t j = 0; j < sizeof(strides) / sizeof(strides[0]); j++) {
                 check_stride(&k, sizes[i], strides[j], QN_TYPE_F16, &rnd);
+                check_stride(&k, sizes[i], strides[j], QN_TYPE_BF16, &rnd);
                 check_stride(&k, sizes[i], strides[j], QN_TYPE_F32, &rnd);
             }
         }
@@ -92,6 +125,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_half_rounds_as_the_reference),
+        cmocka_unit_test(test_bfloat16_rounds_as_the_reference),
         cmocka_unit_test(test_strides_leave_the_rest_alone),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

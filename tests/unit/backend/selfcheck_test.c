@@ -103,6 +103,25 @@ static void wrong_attn_page(const qn_attn_page *a)
     a->acc[a->v_dim + 1] += a->lo[1] < a->hi[1] ? 0.01F : 0.0F;
 }
 
+static void wrong_rotate(float *x, size_t n)
+{
+    good.rotate(x, n);
+    x[2] = -x[2];
+}
+
+static qn_kv_scale wrong_kv_encode(const float *x, size_t n, uint32_t code_bits, uint8_t *codes)
+{
+    qn_kv_scale s = good.kv_encode(x, n, code_bits, codes);
+    codes[n - 1] ^= code_bits == 5;
+    return s;
+}
+
+static void wrong_code_page(const qn_attn_page *a)
+{
+    good.attn_page(a);
+    a->acc[a->v_dim + 1] += a->bits == 4 && a->lo[1] < a->hi[1] ? 0.05F : 0.0F;
+}
+
 static void assert_found(const qn_kernels *k, const char *name)
 {
     bool used[QN_TYPE_COUNT] = {false};
@@ -138,6 +157,11 @@ static void test_each_wrong_row_kernel_is_named(void **state)
     FOUND(kv_store);
     FOUND(quantize_a8);
     FOUND(attn_page);
+    FOUND(rotate);
+    FOUND(kv_encode);
+    qn_kernels k = good;
+    k.attn_page = wrong_code_page;
+    assert_found(&k, "attn_page 4 bits");
 #undef FOUND
 }
 

@@ -43,7 +43,7 @@ static void check_blocks(const qn_kv_layout *kv)
             assert_int_equal(l->k_offset % 64, 0);
             assert_int_equal(l->v_offset % 64, 0);
             for (uint32_t h = 0; h < l->n_heads; h++) {
-                uint8_t *blocks[] = {qn_kv_k_block(kv, l, page, h), qn_kv_v_block(kv, l, page, h)};
+                uint8_t *blocks[] = {qn_kv_k_block(kv, l, page, 0, h), qn_kv_v_block(kv, l, page, 0, h)};
                 uint64_t bytes[] = {item * l->head_dim * kv->page_tokens, item * l->v_dim * kv->page_tokens};
                 for (int part = 0; part < 2; part++) {
                     assert_true(blocks[part] >= page && blocks[part] + bytes[part] <= page + page_bytes);

@@ -4,20 +4,22 @@
  * for whole groups of 8 tokens around what its rows see; each row then masks what it does not see. Tokens that a row
  * does not see may hold anything, NaN included (a page's end is not written yet), so their values are never multiplied:
  * the block sums the tokens that all its rows see together, and what is left at either end row by row. Both orders give
- * a row the same chain of operations, hence the same bits, in whatever company it is.
+ * a row the same chain of operations, hence the same bits, in whatever company it is. Codes (attn_codes.c) need no such
+ * care: what a row does not see weighs 0.
  *
  * SPDX-License-Identifier: MIT */
+#include "backend/cpu/avx2/attn_codes.h"
 #include "backend/cpu/avx2/attn_tile.h"
 #include "backend/cpu/avx2/math.h"
 #include "backend/cpu/vec_int.h"
 
-/* From this many rows on, it pays to turn an F16 page into floats once instead of once per block. */
+/* From this many rows on, it pays to turn a page of halves into floats once instead of once per block. */
 #define CONVERT_MIN_ROWS 32
 
 /* The page as the tiles read it. */
 typedef struct page_view {
     const void *k, *v;
-    bool half;
+    qn_type type;
 } page_view;
 
 typedef struct row_block {
@@ -29,13 +31,15 @@ typedef struct row_block {
 static __attribute__((noinline)) void score_block(const page_view *page, int n_rows, const float *const *q,
                                                   size_t head_dim, size_t page_tokens, size_t t0, size_t t1, float *s)
 {
-#define SCORE_CASE(n)                                                              \
-    case n:                                                                        \
-        if (page->half) {                                                          \
-            qn_score_rows(n, true, q, head_dim, page->k, page_tokens, t0, t1, s);  \
-        } else {                                                                   \
-            qn_score_rows(n, false, q, head_dim, page->k, page_tokens, t0, t1, s); \
-        }                                                                          \
+#define SCORE_CASE(n)                                                                     \
+    case n:                                                                               \
+        if (page->type == QN_TYPE_F16) {                                                  \
+            qn_score_rows(n, QN_TYPE_F16, q, head_dim, page->k, page_tokens, t0, t1, s);  \
+        } else if (page->type == QN_TYPE_BF16) {                                          \
+            qn_score_rows(n, QN_TYPE_BF16, q, head_dim, page->k, page_tokens, t0, t1, s); \
+        } else {                                                                          \
+            qn_score_rows(n, QN_TYPE_F32, q, head_dim, page->k, page_tokens, t0, t1, s);  \
+        }                                                                                 \
         break;
     switch (n_rows) {
         SCORE_CASE(1)
@@ -54,13 +58,15 @@ static __attribute__((noinline)) void value_block(const page_view *page, int n_r
                                                   const float *keep, size_t v_dim, size_t t0, size_t t1,
                                                   float *const *acc)
 {
-#define VALUE_CASE(n)                                                                   \
-    case n:                                                                             \
-        if (page->half) {                                                               \
-            qn_value_rows(n, true, p, page_tokens, keep, page->v, v_dim, t0, t1, acc);  \
-        } else {                                                                        \
-            qn_value_rows(n, false, p, page_tokens, keep, page->v, v_dim, t0, t1, acc); \
-        }                                                                               \
+#define VALUE_CASE(n)                                                                          \
+    case n:                                                                                    \
+        if (page->type == QN_TYPE_F16) {                                                       \
+            qn_value_rows(n, QN_TYPE_F16, p, page_tokens, keep, page->v, v_dim, t0, t1, acc);  \
+        } else if (page->type == QN_TYPE_BF16) {                                               \
+            qn_value_rows(n, QN_TYPE_BF16, p, page_tokens, keep, page->v, v_dim, t0, t1, acc); \
+        } else {                                                                               \
+            qn_value_rows(n, QN_TYPE_F32, p, page_tokens, keep, page->v, v_dim, t0, t1, acc);  \
+        }                                                                                      \
         break;
     switch (n_rows) {
         VALUE_CASE(1)
@@ -200,13 +206,24 @@ static void attend_block(const qn_attn_page *a, const page_view *page, const row
         lo = min_u32(lo, a->lo[b->row[r]]);
         hi = max_u32(hi, a->hi[b->row[r]]);
     }
-    score_block(page, b->n_rows, q, a->head_dim, a->page_tokens, lo / 8 * 8, (hi + 7) / 8 * 8, s);
     float keep[8];
+    if (a->bits != 0) {
+        qn_attn_score_codes_avx2(a, b->row, (size_t)b->n_rows, lo / 8 * 8, (hi + 7) / 8 * 8, s);
+        weigh_block(a, b, s, keep);
+        qn_attn_value_codes_avx2(a, b->row, (size_t)b->n_rows, s, keep, lo, hi);
+        return;
+    }
+    score_block(page, b->n_rows, q, a->head_dim, a->page_tokens, lo / 8 * 8, (hi + 7) / 8 * 8, s);
     weigh_block(a, b, s, keep);
     add_values(a, page, b, s, keep);
 }
 
-/* Turns the part [lo, hi) of an F16 page into floats in scratch, laid out as the page is. */
+static inline __m256 load_half8(const uint16_t *data, size_t i, qn_type type)
+{
+    return type == QN_TYPE_F16 ? qn_kv_load8(data, i, QN_TYPE_F16) : qn_kv_load8(data, i, QN_TYPE_BF16);
+}
+
+/* Turns the part [lo, hi) of a page of halves into floats in scratch, laid out as the page is. */
 static page_view convert_page(const qn_attn_page *a, uint32_t lo, uint32_t hi)
 {
     const uint16_t *k = a->k;
@@ -216,18 +233,18 @@ static page_view convert_page(const qn_attn_page *a, uint32_t lo, uint32_t hi)
     for (uint32_t d = 0; d < a->head_dim; d++) {
         size_t row = (size_t)d * a->page_tokens;
         for (size_t i = row + lo / 8 * 8; i < row + hi; i += 8) {
-            _mm256_storeu_ps(kf + i, qn_kv_load8(k, i, true));
+            _mm256_storeu_ps(kf + i, load_half8(k, i, a->type));
         }
     }
     size_t i = (size_t)lo * a->v_dim;
     size_t end = (size_t)hi * a->v_dim;
     for (; i + 8 <= end; i += 8) {
-        _mm256_storeu_ps(vf + i, qn_kv_load8(v, i, true));
+        _mm256_storeu_ps(vf + i, load_half8(v, i, a->type));
     }
     for (; i < end; i++) {
-        vf[i] = _cvtsh_ss(v[i]);
+        vf[i] = a->type == QN_TYPE_F16 ? qn_kv_load1(v, i, QN_TYPE_F16) : qn_kv_load1(v, i, QN_TYPE_BF16);
     }
-    return (page_view){kf, vf, false};
+    return (page_view){kf, vf, QN_TYPE_F32};
 }
 
 void qn_attn_page_avx2(const qn_attn_page *a)
@@ -242,8 +259,8 @@ void qn_attn_page_avx2(const qn_attn_page *a)
             hi = max_u32(hi, a->hi[i]);
         }
     }
-    page_view page = {a->k, a->v, a->type == QN_TYPE_F16};
-    if (page.half && n_left >= CONVERT_MIN_ROWS) {
+    page_view page = {a->k, a->v, a->type};
+    if (a->bits == 0 && a->type != QN_TYPE_F32 && n_left >= CONVERT_MIN_ROWS) {
         page = convert_page(a, lo, hi);
     }
     float *s = a->scratch + (size_t)a->page_tokens * (a->head_dim + a->v_dim);

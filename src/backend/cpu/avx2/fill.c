@@ -17,5 +17,8 @@ void qn_kernels_fill_avx2(qn_kernels *k)
     k->rope = qn_rope_avx2;
     k->kv_store = qn_kv_store_avx2;
     k->attn_page = qn_attn_page_avx2;
+    k->rotate = qn_rotate_avx2;
+    k->kv_encode = qn_kv_encode_avx2;
+    k->attn_prepare = qn_attn_prepare_avx2;
     qn_fill_mm_avx2(k);
 }

@@ -6,10 +6,12 @@
  * rows see; each row then masks what it does not see. Tokens that a row does not see may hold anything, NaN included
  * (a page's end is not written yet), so their values are never multiplied: the block sums the tokens that all its rows
  * see together, and what is left at either end row by row. Both orders give a row the same chain of operations, hence
- * the same bits, in whatever company it is. F16 is turned into floats as it is read: doing it once for all blocks was
+ * the same bits, in whatever company it is. Codes (attn_codes.c) need no such care: what a row does not see weighs 0.
+ * F16 is turned into floats as it is read: doing it once for all blocks was
  * not faster, up to the 32 rows that a prefill's tile has.
  *
  * SPDX-License-Identifier: MIT */
+#include "backend/cpu/avx512vnni/attn_codes.h"
 #include "backend/cpu/avx512vnni/attn_tile.h"
 #include "backend/cpu/avx512vnni/math512.h"
 #include "backend/cpu/avx512vnni/vec_int512.h"
@@ -72,13 +74,15 @@ static void span_of(const qn_attn_page *a, size_t first, size_t n, span *out)
 static __attribute__((noinline)) void score_block(const qn_attn_page *a, size_t n_rows, const float *q, size_t t0,
                                                   size_t t1, float *s)
 {
-#define SCORE_CASE(n)                                                                              \
-    case n:                                                                                        \
-        if (a->type == QN_TYPE_F16) {                                                              \
-            qn_score_rows(n, true, q, a->q_stride, a->head_dim, a->k, a->page_tokens, t0, t1, s);  \
-        } else {                                                                                   \
-            qn_score_rows(n, false, q, a->q_stride, a->head_dim, a->k, a->page_tokens, t0, t1, s); \
-        }                                                                                          \
+#define SCORE_CASE(n)                                                                                      \
+    case n:                                                                                                \
+        if (a->type == QN_TYPE_F16) {                                                                      \
+            qn_score_rows(n, QN_TYPE_F16, q, a->q_stride, a->head_dim, a->k, a->page_tokens, t0, t1, s);   \
+        } else if (a->type == QN_TYPE_BF16) {                                                              \
+            qn_score_rows(n, QN_TYPE_BF16, q, a->q_stride, a->head_dim, a->k, a->page_tokens, t0, t1, s);  \
+        } else {                                                                                           \
+            qn_score_rows(n, QN_TYPE_F32, q, a->q_stride, a->head_dim, a->k, a->page_tokens, t0, t1, s);   \
+        }                                                                                                  \
         break;
     switch (n_rows) {
         FOR_ROWS(SCORE_CASE)
@@ -91,13 +95,15 @@ static __attribute__((noinline)) void score_block(const qn_attn_page *a, size_t 
 static __attribute__((noinline)) void value_block(const qn_attn_page *a, size_t n_rows, const float *p,
                                                   const float *keep, size_t t0, size_t t1, float *acc)
 {
-#define VALUE_CASE(n)                                                                      \
-    case n:                                                                                \
-        if (a->type == QN_TYPE_F16) {                                                      \
-            qn_value_rows(n, true, p, a->page_tokens, keep, a->v, a->v_dim, t0, t1, acc);  \
-        } else {                                                                           \
-            qn_value_rows(n, false, p, a->page_tokens, keep, a->v, a->v_dim, t0, t1, acc); \
-        }                                                                                  \
+#define VALUE_CASE(n)                                                                             \
+    case n:                                                                                       \
+        if (a->type == QN_TYPE_F16) {                                                             \
+            qn_value_rows(n, QN_TYPE_F16, p, a->page_tokens, keep, a->v, a->v_dim, t0, t1, acc);  \
+        } else if (a->type == QN_TYPE_BF16) {                                                     \
+            qn_value_rows(n, QN_TYPE_BF16, p, a->page_tokens, keep, a->v, a->v_dim, t0, t1, acc); \
+        } else {                                                                                  \
+            qn_value_rows(n, QN_TYPE_F32, p, a->page_tokens, keep, a->v, a->v_dim, t0, t1, acc);  \
+        }                                                                                         \
         break;
     switch (n_rows) {
         FOR_ROWS(VALUE_CASE)
@@ -219,6 +225,10 @@ static void add_values(const qn_attn_page *a, row_block *b)
     const uint32_t *hi = a->hi + b->first;
     const uint32_t all_lo = b->seen.all_lo;
     const uint32_t all_hi = b->seen.all_hi;
+    if (a->bits != 0) {
+        qn_attn_value_codes_avx512vnni(a, b->first, b->n_rows, b->s, b->keep, b->seen.lo, b->seen.hi);
+        return;
+    }
     if (is_same_for_all(&b->seen)) {
         value_block(a, b->n_rows, b->s, b->keep, all_lo, all_hi, a->acc + b->first * a->v_dim);
         return;
@@ -262,7 +272,12 @@ static void attend_batch(const qn_attn_page *a, const span *seen, size_t first, 
         }
         done += b->n_rows;
         uint32_t end = min_u32((b->seen.hi + 15) / 16 * 16, a->page_tokens);
-        score_block(a, b->n_rows, a->q + b->first * a->q_stride, b->seen.lo / 16 * 16, end, b->s);
+        uint32_t begin = b->seen.lo / 16 * 16;
+        if (a->bits != 0) {
+            qn_attn_score_codes_avx512vnni(a, b->first, b->n_rows, begin, end, b->s);
+        } else {
+            score_block(a, b->n_rows, a->q + b->first * a->q_stride, begin, end, b->s);
+        }
     }
     for (size_t i = 0; i < n_blocks; i++) {
         weigh_block(a, &blocks[i]);

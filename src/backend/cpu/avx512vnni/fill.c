@@ -18,5 +18,6 @@ void qn_kernels_fill_avx512vnni(qn_kernels *k)
     k->softmax = qn_softmax_avx512vnni;
     k->rope = qn_rope_avx512vnni;
     k->attn_page = qn_attn_page_avx512vnni;
+    k->attn_prepare = qn_attn_prepare_avx512vnni;
     qn_fill_mm_avx512vnni(k);
 }

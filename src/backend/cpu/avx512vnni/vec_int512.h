@@ -17,5 +17,6 @@ void qn_gelu_mul_avx512vnni(const float *gate, const float *up, size_t n, float 
 void qn_softmax_avx512vnni(const float *x, size_t n, float *y);
 void qn_rope_avx512vnni(float *x, size_t n_pairs, const float *cosv, const float *sinv, qn_rope_kind kind);
 void qn_attn_page_avx512vnni(const qn_attn_page *a);
+void qn_attn_prepare_avx512vnni(const float *q, size_t head_dim, void *out);
 
 #endif

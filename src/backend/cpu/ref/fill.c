@@ -17,5 +17,8 @@ void qn_kernels_fill_ref(qn_kernels *k)
     k->rope = qn_rope_ref;
     k->kv_store = qn_kv_store_ref;
     k->attn_page = qn_attn_page_ref;
+    k->rotate = qn_rotate_ref;
+    k->kv_encode = qn_kv_encode;
+    k->attn_prepare = qn_attn_prepare_ref;
     qn_fill_mm_ref(k);
 }

@@ -1,0 +1,42 @@
+/* One attention op on one thread: what its parts share. Private to backend/cpu. SPDX-License-Identifier: MIT */
+#ifndef QN_BACKEND_CPU_EXEC_ATTENTION_INT_H
+#define QN_BACKEND_CPU_EXEC_ATTENTION_INT_H
+
+#include "backend/cpu/exec_int.h"
+
+/* Everything that stays the same during one op. */
+typedef struct qn_attention_run {
+    qn_worker *w;
+    const qn_cpu_op *op;
+    const qn_kv_layout *kv;
+    const qn_kv_layer *layer;
+    const qn_step_rows *step;
+    uint32_t group;     /* query heads that share a KV head */
+    uint32_t tile_rows; /* rows of a prefill item */
+    bool all_decode;    /* every sequence has one row: an item writes its own keys and values, no barrier before */
+    float *q, *m, *l, *acc, *offset, *page_scratch;
+    uint32_t *lo, *hi;
+    uint8_t *q_codes;
+} qn_attention_run;
+
+/* Norm and rotary embedding of one head of row i_row, in place. */
+void qn_attention_prepare(const qn_attention_run *a, const qn_cpu_head_prep *prep, float *x, uint32_t head_dim,
+                          uint32_t i_row);
+
+static inline uint8_t *qn_attention_page(const qn_attention_run *a, const qn_step_seq *seq, uint32_t i_page)
+{
+    return seq->pages[a->layer->i_group][i_page];
+}
+
+/* exec_kv.c: one row's key and value of one head into its page; and all of the step's rows, with a barrier of their own
+ * where some need the mean of others. c: two lists of chunks. */
+void qn_attention_write_head(const qn_attention_run *a, const qn_step_seq *seq, uint32_t i_row, uint32_t i_head);
+void qn_attention_write_all(const qn_attention_run *a, qn_chunks *c);
+
+/* The mean of a head's keys over the sequence's first page; only where keys are kept less it. */
+static inline float *qn_attention_mean(const qn_attention_run *a, const qn_step_seq *seq, uint32_t i_head)
+{
+    return seq->means + a->layer->mean_offset + (uint64_t)i_head * a->layer->head_dim;
+}
+
+#endif
