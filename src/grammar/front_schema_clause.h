@@ -46,6 +46,13 @@ qn_status qn_clause_expand_if(qn_expansion *x, const qn_ask *t, bool is_negated)
 /* ---- front_schema_fails.c ---- */
 qn_status qn_clause_expand_fails(qn_expansion *x, const qn_ask *t);
 
+/* ---- front_schema_fails_member.c ---- */
+
+/* The ways for additionalProperties (or else patternProperties) of the entry's schema, whose value is v, to fail.
+ * *is_known false: what members there are is not known, and nothing was done. */
+qn_status qn_clause_fail_members(qn_expansion *x, const qn_ask *t, bool is_additional, const qn_json *v,
+                                 bool *is_known);
+
 #define QN_CLAUSE_ADD(head, kind_, v_, list_, from_)                        \
     do {                                                                    \
         (head) = qn_clause_ask(x, (kind_), (v_), (list_), (from_), (head)); \

@@ -179,6 +179,13 @@ static qn_status fail_keyword(qn_expansion *x, const qn_ask *t, size_t i)
     if (is_true(v) && k == QN_SK_ITEMS) {
         return QN_OK;
     }
+    if (k == QN_SK_ADDITIONAL_PROPERTIES || k == QN_SK_PATTERN_PROPERTIES) {
+        bool is_known;
+        QN_TRY(qn_clause_fail_members(x, t, k == QN_SK_ADDITIONAL_PROPERTIES, v, &is_known));
+        if (is_known) {
+            return QN_OK;
+        }
+    }
     if (types_of_keyword(k) != 0 && is_alone(t->v, k)) {
         return qn_clause_narrowed(x, types_of_keyword(k), &literal, t->next);
     }

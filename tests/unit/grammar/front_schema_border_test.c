@@ -234,6 +234,23 @@ static void many_patterns(void **state)
           "+{\"b\":1}");
 }
 
+/* oneOf of closed objects that overlap. */
+static void closed_alternatives(void **state)
+{
+    (void)state;
+    CHECK("{\"oneOf\":[{\"type\":\"object\",\"properties\":{\"a\":true},\"additionalProperties\":false},"
+          "{\"type\":\"object\",\"properties\":{\"a\":true,\"b\":true},\"additionalProperties\":false}]}",
+          "+{\"b\":1}", "+{\"a\":1,\"b\":1}", "-{\"a\":1}", "-{}", "-{\"c\":1}");
+    CHECK("{\"oneOf\":[{\"type\":\"object\",\"properties\":{\"a\":true,\"b\":true},\"additionalProperties\":false},"
+          "{\"type\":\"object\",\"properties\":{\"a\":true,\"c\":true},\"additionalProperties\":false}]}",
+          "+{\"b\":1}", "+{\"a\":1,\"c\":1}", "-{\"a\":1}", "-{}", "-{\"b\":1,\"c\":1}");
+    CHECK("{\"type\":\"object\",\"properties\":{\"ab\":true,\"cd\":true},\"additionalProperties\":false,\"not\":{"
+          "\"patternProperties\":{\"^a\":{\"type\":\"string\"}},\"additionalProperties\":{\"type\":\"null\"}}}",
+          "+{\"ab\":1}", "-{\"ab\":\"\"}", "+{\"ab\":\"\",\"cd\":1}", "-{\"cd\":null}", "-{}");
+    REFUSES("{\"type\":\"object\",\"not\":{\"additionalProperties\":false}}",
+            "#/not/additionalProperties: not enforced");
+}
+
 /* A text of n parts, each printed with its number, the number behind it, and that again. */
 static char *repeated(const char *before, const char *part, const char *between, int n, const char *behind)
 {
@@ -320,11 +337,11 @@ static void out_of_memory(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(zero_bounds),   cmocka_unit_test(few_values),    cmocka_unit_test(contradictions),
-        cmocka_unit_test(huge_bounds),   cmocka_unit_test(multiples),     cmocka_unit_test(malformed),
-        cmocka_unit_test(refused_names), cmocka_unit_test(other_formats), cmocka_unit_test(odd_references),
-        cmocka_unit_test(uniqueness),    cmocka_unit_test(occurrence),    cmocka_unit_test(many_patterns),
-        cmocka_unit_test(large_schemas), cmocka_unit_test(out_of_memory),
+        cmocka_unit_test(zero_bounds),         cmocka_unit_test(few_values),    cmocka_unit_test(contradictions),
+        cmocka_unit_test(huge_bounds),         cmocka_unit_test(multiples),     cmocka_unit_test(malformed),
+        cmocka_unit_test(refused_names),       cmocka_unit_test(other_formats), cmocka_unit_test(odd_references),
+        cmocka_unit_test(uniqueness),          cmocka_unit_test(occurrence),    cmocka_unit_test(many_patterns),
+        cmocka_unit_test(closed_alternatives), cmocka_unit_test(large_schemas), cmocka_unit_test(out_of_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
