@@ -21,6 +21,7 @@ typedef struct compiler {
     bool *has_known;
     uint32_t *min_len;
     uint32_t last_rule; /* opened for an operand */
+    uint32_t now;       /* expression that is made */
     qn_rx_vec todo;
 } compiler;
 
@@ -246,6 +247,7 @@ static qn_status make_all(compiler *c, uint32_t i, int way)
             }
         } else if ((at & MAKE) != 0) {
             at &= ~MAKE;
+            c->now = at;
             c->made[way][at] = make(c, at, way);
             c->marks[way][at] = DONE;
         } else if (c->marks[way][at] == NEW) {
@@ -285,6 +287,7 @@ static qn_status make_automata(compiler *c)
         }
         if (n->kind == QN_GX_AND || n->kind == QN_GX_NOT) {
             status = make_all(c, i, 1);
+            c->now = i;
             c->made[0][i] = status == QN_OK ? qn_make_automaton(c->b, c->rx, c->made[1], i) : QN_RX_NEVER;
             c->marks[0][i] = DONE;
             c->has_known[i] = true;
@@ -360,6 +363,15 @@ static qn_status compile(compiler *c)
     return qn_rules_check_left(c->rx, c->b, c->err);
 }
 
+/* What did not fit, in words: the rule, and what was too large of it. */
+static qn_status tell_limit(const compiler *c)
+{
+    uint32_t rule = qn_gx_rule_of(c->b, c->now);
+    const char *limit = c->rx->limit != NULL ? c->rx->limit : "it needs too many states, or ways from one to another";
+    return rule < c->b->n_rules ? qn_fail(c->err, QN_EFULL, "rule \"%s\" is too large: %s", c->b->rules[rule].name.data, limit)
+                                : qn_fail(c->err, QN_EFULL, "the grammar is too large: %s", limit);
+}
+
 qn_status qn_automaton_open(const qn_gx_builder *b, qn_budget *budget, qn_automaton *out, qn_error *err)
 {
     *out = (qn_automaton){0};
@@ -370,6 +382,9 @@ qn_status qn_automaton_open(const qn_gx_builder *b, qn_budget *budget, qn_automa
     compiler c = {.b = b, .budget = budget, .a = out, .rx = &out->rx, .err = err};
     qn_status status = qn_rx_open(&out->rx, budget);
     status = status != QN_OK ? status : compile(&c);
+    if (status == QN_EFULL && err != NULL && err->what[0] == '\0') {
+        tell_limit(&c);
+    }
     for (int way = 0; way < 2; way++) {
         qn_free(c.made[way]);
         qn_free(c.marks[way]);

@@ -131,3 +131,28 @@ qn_status qn_rules_check_left(qn_rx_pool *rx, const qn_gx_builder *b, qn_error *
     qn_free(marks);
     return status;
 }
+
+uint32_t qn_gx_rule_of(const qn_gx_builder *b, uint32_t expression)
+{
+    bool *is_seen = qn_zalloc_array(b->budget, QN_RX_OWNER, (size_t)b->n_nodes + 1, sizeof(*is_seen));
+    qn_rx_vec todo = {0};
+    qn_status status = is_seen == NULL ? QN_ENOMEM : QN_OK;
+    uint32_t found = UINT32_MAX;
+    for (uint32_t r = 0; r < b->n_rules && found == UINT32_MAX && status == QN_OK; r++) {
+        if (b->rules[r].is_defined) {
+            qn_vec_add(b->budget, &status, &todo, &b->rules[r].body, QN_GX_MAX_NODES * 8, sizeof(qn_gx));
+        }
+        while (todo.n != 0 && status == QN_OK) {
+            uint32_t at = ((uint32_t *)todo.items)[--todo.n];
+            const qn_gx *parts = is_seen[at] ? NULL : qn_gx_parts(b, &b->nodes[at]);
+            is_seen[at] = true;
+            found = at == expression ? r : found;
+            for (uint32_t k = 0; parts != NULL && k < b->nodes[at].n; k++) {
+                qn_vec_add(b->budget, &status, &todo, &parts[k], QN_GX_MAX_NODES * 8, sizeof(qn_gx));
+            }
+        }
+    }
+    qn_free(todo.items);
+    qn_free(is_seen);
+    return found;
+}

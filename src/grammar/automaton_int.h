@@ -31,6 +31,8 @@ qn_rx qn_make_automaton(const qn_gx_builder *b, qn_rx_pool *rx, const qn_rx *mad
  * the node of an expression i that was made already, NEVER when it was not and has_known[i] is unset. */
 qn_status qn_rules_measure(const qn_gx_builder *b, const qn_rx_pool *rx, const bool *has_known, const qn_rx *known,
                            qn_budget *budget, uint32_t *min_len, qn_error *err);
+/* The rule that an expression stands in; UINT32_MAX: none, or no memory to find out. */
+uint32_t qn_gx_rule_of(const qn_gx_builder *b, uint32_t expression);
 /* QN_EFORMAT: a rule begins with itself; name(ctx, rule) names it. */
 qn_status qn_rules_check_left(qn_rx_pool *rx, const qn_gx_builder *b, qn_error *err);
 

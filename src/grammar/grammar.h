@@ -57,6 +57,9 @@ qn_status qn_matcher_accept(qn_matcher *m, int32_t id);
 qn_status qn_matcher_accept_bytes(qn_matcher *m, const char *bytes, size_t n, size_t *n_taken);
 /* Appends the bytes that must follow here, whatever is chosen; perhaps none. The matcher does not move. */
 qn_status qn_matcher_forced(qn_matcher *m, qn_buf *out);
+/* After QN_EFULL: what was too large for the limits of a call, and what would do; "" else. It never means that the text
+ * is forbidden. */
+const char *qn_matcher_limit(const qn_matcher *m);
 bool qn_matcher_may_end(const qn_matcher *m);
 bool qn_matcher_must_end(const qn_matcher *m); /* nothing but the end may come */
 /* Bytes of the shortest text that ends it from here; a special token on the way counts as one. While it is not 0, some

@@ -12,8 +12,8 @@ static uint32_t no_way[256]; /* a row of dead ends; nobody writes to it */
 void qn_walk_count(qn_engine *e, uint32_t n_nodes)
 {
     e->n_nodes += n_nodes;
-    if (e->n_nodes / QN_NODES_A_FRAME + e->work > QN_MAX_WORK && e->status == QN_OK) {
-        e->status = QN_EFULL;
+    if (e->n_nodes / QN_NODES_A_FRAME + e->work > QN_MAX_WORK) {
+        qn_engine_full(e, QN_TOO_MANY_WAYS);
     }
 }
 

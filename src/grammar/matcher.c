@@ -237,6 +237,14 @@ qn_status qn_matcher_forced(qn_matcher *m, qn_buf *out)
     return out->status;
 }
 
+const char *qn_matcher_limit(const qn_matcher *m)
+{
+    const qn_engine *e = m->engine;
+    bool is_full = e->status == QN_EFULL || e->rx.status == QN_EFULL;
+    const char *limit = e->limit != NULL ? e->limit : e->rx.limit;
+    return !is_full ? "" : limit != NULL ? limit : "the matcher holds too many states of the text";
+}
+
 bool qn_matcher_may_end(const qn_matcher *m) { return qn_config_at(m->engine, qn_matcher_now(m))->may_end; }
 
 bool qn_matcher_must_end(const qn_matcher *m)

@@ -92,7 +92,7 @@ uint32_t qn_frame_make(qn_engine *e, uint32_t state, uint32_t lo, uint32_t hi, u
     const qn_frame *below = qn_frame_at(e, parent);
     f.depth = below->depth + 1;
     if (f.depth > QN_MAX_STACK_DEPTH) {
-        e->status = QN_EFULL;
+        qn_engine_full(e, "rules are open within rules too deeply");
         return 0;
     }
     if (!qn_vec_add(e->budget, &e->status, &e->frames, &f, QN_MAX_FRAMES, sizeof(f))) {
@@ -121,7 +121,7 @@ uint32_t qn_config_make(qn_engine *e, uint32_t *frames, uint32_t n, bool may_end
         n = n_kept;
     }
     if (n > QN_MAX_STACKS) {
-        e->status = e->status != QN_OK ? e->status : QN_EFULL;
+        qn_engine_full(e, QN_TOO_MANY_WAYS);
     }
     if (e->status != QN_OK || !table_room(e, &e->config_table, e->configs.n)) {
         return QN_DEAD;
@@ -198,6 +198,9 @@ static void add_item(qn_engine *e, uint32_t state, uint32_t lo, uint32_t hi, uin
     qn_frame_item item = {state, lo, hi, parent, pops};
     if (e->steps.n < QN_MAX_STEPS && find_item(e, &item)) {
         return;
+    }
+    if (e->steps.n == QN_MAX_STEPS) {
+        qn_engine_full(e, QN_TOO_MANY_WAYS);
     }
     qn_vec_add(e->budget, &e->status, &e->steps, &item, QN_MAX_STEPS, sizeof(item));
     e->work++;
@@ -291,8 +294,10 @@ static uint32_t finish_step(qn_engine *e)
     for (uint32_t i = 0; i < e->steps.n && e->status == QN_OK; i++) {
         run_item(e, ((qn_frame_item *)e->steps.items)[i]);
     }
-    e->status = e->status != QN_OK ? e->status : e->rx.status != QN_OK ? e->rx.status : e->work > QN_MAX_WORK ? QN_EFULL
-                                                                                                              : QN_OK;
+    e->status = e->status != QN_OK ? e->status : e->rx.status;
+    if (e->work > QN_MAX_WORK) {
+        qn_engine_full(e, QN_TOO_MANY_WAYS);
+    }
     if (e->status != QN_OK) {
         return QN_DEAD;
     }

@@ -30,6 +30,7 @@
 #define QN_NODES_A_FRAME 8         /* nodes of the vocabulary's tree that take as long as a frame */
 #define QN_MAX_ENGINE_BYTES (48u << 20) /* an engine that holds more forgets what it can */
 #define QN_MAX_STATE_BYTES (48u << 20)  /* states beside the grammar's own: more, and those not needed are forgotten */
+#define QN_TOO_MANY_WAYS "the grammar allows too many ways to read this text; rules that overlap less would do"
 #define QN_NO_CONFIG UINT32_MAX
 #define QN_NOT_ASKED UINT64_MAX
 #define QN_DEAD 0u /* the configuration without frames, where the text may not end */
@@ -95,6 +96,7 @@ typedef struct qn_engine {
     uint64_t vocab_serial;
     qn_budget *budget;
     qn_status status; /* of the call that is going on */
+    const char *limit; /* of a QN_EFULL: what was too large; NULL: see rx.limit */
     qn_rx_pool rx;
     uint64_t max_state_bytes;
     int32_t *special_ids; /* by symbol - QN_RX_SPECIAL_SYMBOL */
@@ -132,6 +134,14 @@ struct qn_matcher {
     uint32_t n_history;
 };
 
+static inline void qn_engine_full(qn_engine *e, const char *limit)
+{
+    if (e->status == QN_OK) {
+        e->status = QN_EFULL;
+        e->limit = limit;
+    }
+}
+
 static inline const qn_frame *qn_frame_at(const qn_engine *e, uint32_t f) { return (const qn_frame *)e->frames.items + f; }
 static inline qn_config *qn_config_at(const qn_engine *e, uint32_t c) { return (qn_config *)e->configs.items + c; }
 static inline const uint32_t *qn_config_frames(const qn_engine *e, uint32_t c)
@@ -147,6 +157,7 @@ static inline void qn_matcher_begin(qn_matcher *m)
 {
     qn_engine *e = m->engine;
     e->status = e->rx.status = QN_OK;
+    e->limit = e->rx.limit = NULL;
     e->work = e->n_nodes = e->rx.work = 0;
     e->clip = UINT32_MAX;
 }

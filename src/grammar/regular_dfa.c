@@ -130,6 +130,7 @@ qn_rx qn_rx_determinise(qn_rx_pool *p, qn_rx x)
     qn_rx made = QN_RX_NEVER;
     uint32_t *least = NULL;
     qn_rx *states = NULL;
+    bool had_room = p->status == QN_OK;
     if (explore(p, x, MAX_STATES, false, &e)) {
         least = qn_zalloc_array(p->budget, QN_RX_OWNER, e.found.n, sizeof(*least));
         states = qn_zalloc_array(p->budget, QN_RX_OWNER, e.found.n, sizeof(*states));
@@ -143,6 +144,9 @@ qn_rx qn_rx_determinise(qn_rx_pool *p, qn_rx x)
             }
             made = p->status == QN_OK && join_states(p, &e, least, states) ? states[0] : QN_RX_NEVER;
         }
+    }
+    if (had_room && p->status == QN_EFULL && p->limit == NULL) {
+        p->limit = "an intersection or a complement of it needs too many states; smaller counts in its patterns would do";
     }
     qn_free(least);
     qn_free(states);

@@ -125,7 +125,7 @@ static bool make_sets(maker *m, uint32_t max)
     uint64_t work = 0;
     while (m->n_sets < cap) {
         if (!next_set(m, &work)) {
-            p->status = QN_EFULL;
+            qn_rx_full(p, "a length beside a pattern takes too long; a simpler pattern, or a smaller bound, would do");
             return false;
         }
         const uint8_t *last = m->sets + (size_t)(m->n_sets - 1) * n;
@@ -138,7 +138,9 @@ static bool make_sets(maker *m, uint32_t max)
         }
         work += (uint64_t)m->n_sets * 8;
     }
-    p->status = is_open ? QN_EFULL : p->status; /* longer texts would be judged by what is not known */
+    if (is_open) { /* longer texts would be judged by what is not known */
+        qn_rx_full(p, "the lengths that a pattern allows never repeat; a smaller bound of the length would do");
+    }
     return !is_open;
 }
 
@@ -220,7 +222,11 @@ qn_rx qn_rx_guarded(qn_rx_pool *p, qn_rx guard, qn_rx x, uint32_t min, uint32_t 
 {
     maker m = {.p = p, .x = x};
     qn_rx start = QN_RX_NEVER;
-    if (p->status == QN_OK && explore(&m, guard) && make_sets(&m, max)) {
+    bool is_explored = p->status == QN_OK && explore(&m, guard);
+    if (!is_explored && p->status == QN_EFULL && p->limit == NULL) {
+        p->limit = "a length beside a pattern needs too many states; a simpler pattern would do";
+    }
+    if (is_explored && make_sets(&m, max)) {
         qn_rx *states = qn_zalloc_array(p->budget, QN_RX_OWNER, m.pairs.n, sizeof(*states));
         if (states == NULL) {
             p->status = qn_alloc_failure(p->budget, m.pairs.n * sizeof(*states));

@@ -94,6 +94,7 @@ typedef struct qn_rx_loop {
 typedef struct qn_rx_pool {
     qn_budget *budget;
     qn_status status; /* sticks: QN_ENOMEM, QN_EBUDGET, QN_EFULL */
+    const char *limit; /* of the last QN_EFULL: what was too large, and what would do; NULL: not known */
     qn_rx_vec nodes, runs, kids, heads, calls, text, rules, loops, lengths;
     qn_rx_vec loop_bytes; /* of guarded loops; a copy of the pool has none */
     uint32_t *slots; /* hash table of nodes; 0: free (NEVER is not looked up) */
@@ -111,12 +112,20 @@ static inline qn_rx_call *qn_rx_calls(const qn_rx_pool *p) { return p->calls.ite
 static inline qn_rx_rule *qn_rx_rules(const qn_rx_pool *p) { return p->rules.items; }
 static inline qn_rx_loop *qn_rx_loops(const qn_rx_pool *p) { return p->loops.items; }
 
+static inline void qn_rx_full(qn_rx_pool *p, const char *limit)
+{
+    if (p->status == QN_OK) {
+        p->status = QN_EFULL;
+        p->limit = limit;
+    }
+}
+
 /* Counts n parts handled; false: there were too many (QN_EFULL). */
 static inline bool qn_rx_work(qn_rx_pool *p, uint64_t n)
 {
     p->work += n;
-    if (p->work > QN_RX_MAX_WORK && p->status == QN_OK) {
-        p->status = QN_EFULL;
+    if (p->work > QN_RX_MAX_WORK) {
+        qn_rx_full(p, "putting its alternatives together takes too long; fewer of them that begin alike would do");
     }
     return p->status == QN_OK;
 }

@@ -98,8 +98,11 @@ qn_rx qn_rx_intern(qn_rx_pool *p, const qn_rx_node *x, bool *is_new)
         }
     }
     if (x->depth > QN_RX_MAX_DEPTH) {
-        p->status = QN_EFULL;
+        qn_rx_full(p, "expressions within expressions are too deep; rules of their own for the inner ones would do");
         return QN_RX_NEVER;
+    }
+    if (p->nodes.n == QN_RX_MAX_NODES) {
+        qn_rx_full(p, "it needs too many states; smaller bounds of repetitions, or fewer alternatives, would do");
     }
     if (!qn_vec_add(p->budget, &p->status, &p->nodes, x, QN_RX_MAX_NODES, sizeof(*x))) {
         return QN_RX_NEVER;

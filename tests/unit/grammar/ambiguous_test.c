@@ -108,8 +108,10 @@ static void too_many_ways(void **state)
         status = qn_matcher_accept_bytes(f.m, "a", 1, &n_taken);
     }
     assert_int_equal(status, QN_EFULL);
+    assert_non_null(strstr(qn_matcher_limit(f.m), "too many ways"));
     assert_true(n > 100);
     assert_int_equal(qn_matcher_accept_bytes(f.m, "b", 1, &n_taken), QN_EINVAL);
+    assert_string_equal(qn_matcher_limit(f.m), "");
     assert_true(qn_matcher_may_end(f.m));
     status = qn_matcher_mask(f.m, f.bits);
     assert_true(status == QN_OK || status == QN_EFULL);
