@@ -5,6 +5,7 @@
  *     front_calls_mark.c   marks, and text in which none stands
  *     front_calls_shape.c  one call in each shape, and several of them
  *     front_calls_tags.c   arguments that are not JSON as a whole
+ *     front_calls_nested.c tags in tags
  *
  * Private to src/grammar/front_calls*.c.
  * SPDX-License-Identifier: MIT */
@@ -65,9 +66,34 @@ qn_gx qn_calls_reasoning(qn_calls *c, const qn_mark *next);
 /* A mark that ends with what it begins with is found earlier than it was written, behind certain texts. */
 bool qn_calls_overlaps(qn_str core);
 
+/* ---- front_calls_tags.c: what nested tags need too ---- */
+
+/* One tool's arguments while they are put together. */
+typedef struct qn_call_tags {
+    qn_calls *c;
+    const qn_call_tool *tool;
+    qn_sx json, raw; /* values as JSON, and strings as they are */
+    qn_schema_options o;
+    qn_error *err;
+} qn_call_tags;
+
+/* Values of a parameter as text between marks: strings as they are, unless a reader that knows these types (QN_READ_*)
+ * would take them for something else; JSON of these types (QN_ST_*). */
+qn_status qn_tags_string(qn_call_tags *t, unsigned reader, const qn_schema_item *items, size_t n, qn_gx *out);
+qn_status qn_tags_json(qn_call_tags *t, unsigned types, const qn_schema_item *items, size_t n, qn_gx *out);
+/* QN_ST_* for QN_READ_*. */
+unsigned qn_tags_types(unsigned reader);
+/* QN_EUNSUPPORTED: a parameter's name that cannot stand between marks. */
+qn_status qn_tags_check_key(qn_call_tags *t, qn_str name);
+
+/* ---- front_calls_nested.c ---- */
+
+/* The parameters of a call whose values have tags inside of them. */
+qn_status qn_tags_nested(qn_call_tags *t, qn_gx *out);
+
 /* ---- front_calls_tags.c ---- */
 
-/* The arguments of a tool that has parameters, in calls that are TAGGED, BRACES or PYTHON. */
+/* The arguments of a tool that has parameters, in calls that are TAGGED, NESTED, BRACES or PYTHON. */
 qn_status qn_calls_marked(qn_calls *c, const qn_call_tool *tool, qn_gx *out, qn_error *err);
 
 /* ---- front_calls_shape.c ---- */

@@ -7,12 +7,9 @@
 qn_status qn_calls_check_shape(qn_calls *c)
 {
     const qn_syntax *s = c->syntax;
-    static const char *const names[] = {"objects",     "keyed objects", "named calls", "parameters between marks",
-                                        "nested tags", "braces",        "Python"};
-    bool has_end = s->shape != QN_SHAPE_TAGGED || s->call_close.core.len > 0;
-    if (s->shape == QN_SHAPE_NESTED || !has_end) {
-        return qn_fail(c->err, QN_EUNSUPPORTED, "calls of the chat template are written as %s, which is not enforced",
-                       names[s->shape]);
+    bool is_marked = s->shape == QN_SHAPE_TAGGED || s->shape == QN_SHAPE_NESTED;
+    if (is_marked && s->call_close.core.len == 0) {
+        return qn_fail(c->err, QN_EUNSUPPORTED, "no mark of the chat template ends a call's parameters");
     }
     const qn_mark *marks[] = {&s->section_open, &s->call_open, &s->id_end, &s->name_end, &s->call_close};
     for (size_t i = 0; i < sizeof(marks) / sizeof(marks[0]); i++) {

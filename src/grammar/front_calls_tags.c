@@ -6,15 +6,7 @@
 #include "grammar/front_calls_int.h"
 #include "grammar/front_calls_types.h"
 
-typedef struct tags {
-    qn_calls *c;
-    const qn_call_tool *tool;
-    qn_sx json, raw; /* values as JSON, and strings as they are */
-    qn_schema_options o;
-    qn_error *err;
-} tags;
-
-static unsigned types_of(unsigned reader)
+unsigned qn_tags_types(unsigned reader)
 {
     static const unsigned pairs[][2] = {{QN_READ_STRING, QN_ST_STRING}, {QN_READ_NUMBER, QN_ST_NUMBER},
                                         {QN_READ_BOOL, QN_ST_BOOL},  {QN_READ_NULL, QN_ST_NULL},
@@ -77,7 +69,7 @@ static qn_gx misread(qn_calls *c, unsigned reader)
 }
 
 /* Strings as they are; begins with what opens a guard only when it is one. */
-static qn_status raw_string(tags *t, unsigned reader, const qn_schema_item *items, size_t n, qn_gx *out)
+qn_status qn_tags_string(qn_call_tags *t, unsigned reader, const qn_schema_item *items, size_t n, qn_gx *out)
 {
     qn_calls *c = t->c;
     qn_gx_builder *b = c->b;
@@ -95,7 +87,7 @@ static qn_status raw_string(tags *t, unsigned reader, const qn_schema_item *item
     return QN_OK;
 }
 
-static qn_status json_value(tags *t, unsigned types, const qn_schema_item *items, size_t n, qn_gx *out)
+qn_status qn_tags_json(qn_call_tags *t, unsigned types, const qn_schema_item *items, size_t n, qn_gx *out)
 {
     const qn_sx_members *own = t->json.members;
     t->json.members = NULL; /* only the outermost object stands between marks */
@@ -107,7 +99,7 @@ static qn_status json_value(tags *t, unsigned types, const qn_schema_item *items
 /* ---- parameters ---- */
 
 /* What the reader takes for a name between marks. */
-static qn_status check_key(tags *t, qn_str name)
+qn_status qn_tags_check_key(qn_call_tags *t, qn_str name)
 {
     const qn_syntax *s = t->c->syntax;
     const qn_mark *marks[] = {&s->key_end, &s->key_end_json};
@@ -125,7 +117,7 @@ static qn_status check_key(tags *t, qn_str name)
                              (int)(name.len < 80 ? name.len : 80), name.data);
 }
 
-static qn_gx parameter(tags *t, qn_str name, const qn_mark *end, qn_gx value)
+static qn_gx parameter(qn_call_tags *t, qn_str name, const qn_mark *end, qn_gx value)
 {
     qn_calls *c = t->c;
     const qn_syntax *s = c->syntax;
@@ -139,25 +131,25 @@ static qn_gx parameter(tags *t, qn_str name, const qn_mark *end, qn_gx value)
 
 static qn_status write_tag(void *ctx, qn_str name, const qn_schema_item *items, size_t n, qn_gx *out)
 {
-    tags *t = ctx;
+    qn_call_tags *t = ctx;
     qn_gx_builder *b = t->c->b;
     const qn_syntax *s = t->c->syntax;
     unsigned reader = qn_read_types(qn_read_member(t->tool->parameters, name));
     bool says_type = s->key_end_json.core.len > 0; /* the mark itself tells strings from the rest */
-    unsigned types = types_of(says_type ? 0 : reader);
+    unsigned types = qn_tags_types(says_type ? 0 : reader);
     bool strings = (types & QN_ST_STRING) != 0 && !s->quoted;
     bool as_json = s->quoted || (!says_type && reader == 0); /* strings too, in quotes */
     qn_gx ways[2];
     uint32_t n_ways = 0;
-    QN_TRY(check_key(t, name));
+    QN_TRY(qn_tags_check_key(t, name));
     if (strings) {
-        QN_TRY(raw_string(t, says_type ? QN_READ_STRING : reader, items, n, &ways[n_ways]));
+        QN_TRY(qn_tags_string(t, says_type ? QN_READ_STRING : reader, items, n, &ways[n_ways]));
         ways[n_ways] = parameter(t, name, &s->key_end, ways[n_ways]);
         n_ways++;
     }
     if (as_json || (types & ~(unsigned)QN_ST_STRING) != 0) {
         qn_gx value;
-        QN_TRY(json_value(t, as_json ? types : types & ~(unsigned)QN_ST_STRING, items, n, &value));
+        QN_TRY(qn_tags_json(t, as_json ? types : types & ~(unsigned)QN_ST_STRING, items, n, &value));
         ways[n_ways++] = parameter(t, name, says_type ? &s->key_end_json : &s->key_end, value);
     }
     *out = qn_gx_alt(b, ways, n_ways);
@@ -167,20 +159,20 @@ static qn_status write_tag(void *ctx, qn_str name, const qn_schema_item *items, 
 /* key=value, where JSON is what Python would read too. */
 static qn_status write_python(void *ctx, qn_str name, const qn_schema_item *items, size_t n, qn_gx *out)
 {
-    tags *t = ctx;
+    qn_call_tags *t = ctx;
     qn_gx value, key;
     t->json.spelling.has_bare_keys = true;
     qn_status status = qn_sx_key(&t->json, name, &key);
     t->json.spelling.has_bare_keys = false;
     QN_TRY(status);
-    QN_TRY(json_value(t, QN_ST_ALL, items, n, &value));
+    QN_TRY(qn_tags_json(t, QN_ST_ALL, items, n, &value));
     *out = qn_gx_cat(t->c->b, (qn_gx[]){key, qn_gx_bytes(t->c->b, QN_STR("=")), value}, 3);
     return QN_OK;
 }
 
 /* ---- the arguments of a call ---- */
 
-static qn_status build_marked(tags *t, const qn_sx_members *members, qn_gx *out)
+static qn_status build_marked(qn_call_tags *t, const qn_sx_members *members, qn_gx *out)
 {
     const qn_schema_item root = {t->tool->parameters, false};
     t->json.members = members;
@@ -191,7 +183,7 @@ static qn_status build_marked(tags *t, const qn_sx_members *members, qn_gx *out)
     return qn_sx_finish(&t->raw);
 }
 
-static qn_status tagged(tags *t, qn_gx *out)
+static qn_status tagged(qn_call_tags *t, qn_gx *out)
 {
     qn_calls *c = t->c;
     const qn_mark *end = &c->syntax->value_end;
@@ -206,7 +198,25 @@ static qn_status tagged(tags *t, qn_gx *out)
     return build_marked(t, &members, out);
 }
 
-static qn_status python(tags *t, qn_gx *out)
+static qn_status nested(qn_call_tags *t, qn_gx *out)
+{
+    qn_calls *c = t->c;
+    const qn_syntax *s = c->syntax;
+    QN_TRY(check_mark(c, s->key_open.core));
+    QN_TRY(check_mark(c, s->value_end.core));
+    qn_gx marks[] = {qn_calls_spelled(c, s->key_open.core), qn_calls_spelled(c, s->value_end.core)};
+    qn_gx inside = qn_gx_cat(c->b, (qn_gx[]){c->any, qn_gx_alt(c->b, marks, 2), c->any}, 3);
+    qn_sx_spelling json = {.is_loose = true, .shut = s->value_end.core, .shut_text = inside};
+    qn_sx_spelling raw = {.is_raw = true, .shut = s->value_end.core, .shut_text = inside};
+    qn_sx_respell(&t->json, &json, qn_gx_bytes(c->b, QN_STR("\"")));
+    qn_sx_respell(&t->raw, &raw, c->none);
+    qn_calls_set_blanks(c, &t->json);
+    QN_TRY(qn_tags_nested(t, out));
+    QN_TRY(qn_sx_finish(&t->json));
+    return qn_sx_finish(&t->raw);
+}
+
+static qn_status python(qn_call_tags *t, qn_gx *out)
 {
     qn_calls *c = t->c;
     qn_gx_builder *b = c->b;
@@ -216,7 +226,7 @@ static qn_status python(tags *t, qn_gx *out)
     return build_marked(t, &members, out);
 }
 
-static qn_status braces(tags *t, qn_gx *out)
+static qn_status braces(qn_call_tags *t, qn_gx *out)
 {
     qn_calls *c = t->c;
     qn_str quote = c->syntax->quote;
@@ -231,12 +241,15 @@ static qn_status braces(tags *t, qn_gx *out)
 
 qn_status qn_calls_marked(qn_calls *c, const qn_call_tool *tool, qn_gx *out, qn_error *err)
 {
-    tags t = {.c = c, .tool = tool, .o = {.strict = tool->is_strict}, .err = err};
+    qn_call_tags t = {.c = c, .tool = tool, .o = {.strict = tool->is_strict}, .err = err};
     qn_status status = qn_sx_open(&t.json, c->b, tool->parameters, &t.o, err);
     status = status == QN_OK ? qn_sx_open(&t.raw, c->b, tool->parameters, &t.o, err) : status;
     if (status == QN_OK) {
         qn_shape shape = c->syntax->shape;
-        status = shape == QN_SHAPE_TAGGED ? tagged(&t, out) : shape == QN_SHAPE_PYTHON ? python(&t, out) : braces(&t, out);
+        status = shape == QN_SHAPE_TAGGED   ? tagged(&t, out)
+                 : shape == QN_SHAPE_NESTED ? nested(&t, out)
+                 : shape == QN_SHAPE_PYTHON ? python(&t, out)
+                                            : braces(&t, out);
     }
     qn_sx_close(&t.json);
     qn_sx_close(&t.raw);

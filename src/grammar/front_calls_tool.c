@@ -166,7 +166,7 @@ qn_status qn_calls_arguments(qn_calls *c)
     qn_gx open = qn_gx_bytes(b, shape == QN_SHAPE_PYTHON ? QN_STR("(") : QN_STR("{"));
     qn_gx close = qn_gx_bytes(b, shape == QN_SHAPE_PYTHON ? QN_STR(")") : QN_STR("}"));
     qn_gx empty = qn_gx_cat(b, (qn_gx[]){open, is_json ? c->blank : c->none, close}, 3);
-    empty = shape == QN_SHAPE_TAGGED ? c->none : empty;
+    empty = shape == QN_SHAPE_TAGGED || shape == QN_SHAPE_NESTED ? c->none : empty;
     for (uint32_t i = 0; i < c->n_tools; i++) {
         qn_call_tool *t = &c->tools[i];
         qn_error why = {0};
