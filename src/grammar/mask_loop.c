@@ -4,7 +4,8 @@
 #include "grammar/mask_int.h"
 
 #define MAX_PLACES (1u << 24)
-#define MAX_FITS 8 /* states that slices are looked for, of one table */
+#define MAX_FITS 8    /* states that slices are looked for, of one table */
+#define MAX_HEIGHT 32 /* what lies below a node is taken at once up to here, so that few rounds suffice for it */
 
 uint32_t *qn_loop_row(qn_engine *e, uint32_t state)
 {
@@ -76,7 +77,7 @@ static void collect(qn_engine *e, uint32_t start, const qn_trie *t, uint32_t beg
             i++;
             continue;
         }
-        uint32_t below = qn_below_needs(e, t, i, to, &out->n_fits);
+        uint32_t below = n->height > MAX_HEIGHT ? UINT32_MAX : qn_below_needs(e, t, i, to, &out->n_fits);
         if (below != UINT32_MAX) {
             add_place(e, &out->below, (qn_loop_place){i, to, through, qn_len_add(through, below)});
             i = n->next;
@@ -127,7 +128,13 @@ static void fill_table(const qn_trie *t, const collection *from, qn_loop_table *
         places[fill[t->nodes[raw[i].node].byte]++] = raw[i];
     }
     for (uint32_t i = 0; i < table->first[256]; i++) {
-        table->most = places[i].needed > table->most ? places[i].needed : table->most;
+        uint32_t needed = places[i].needed;
+        bool is_below = i >= table->n_within && i < table->n_within + table->n_below;
+        table->most = needed > table->most ? needed : table->most;
+        table->most_below = is_below && needed > table->most_below ? needed : table->most_below;
+        if (needed < 256) {
+            table->has_needed[needed / 64] |= (uint64_t)1 << (needed % 64);
+        }
     }
 }
 

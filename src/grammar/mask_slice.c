@@ -5,6 +5,8 @@
 
 #define MAX_REACHED 2048 /* places; a state that leads to more is not looked at further */
 #define MAX_CHARS 64     /* after which a configuration's places must come back */
+#define MAX_LOOP_STEPS (1u << 17) /* bytes looked at for all slices of a state: cheap by rows */
+#define MAX_CONFIG_STEPS 6000 /* the same of a configuration, whose steps have to be made */
 #define FEW_NODES 48     /* fewer below a node are walked sooner than a slice is found */
 #define N_SLOTS (MAX_REACHED * 2)
 
@@ -15,7 +17,8 @@ typedef struct place {
 
 typedef struct search {
     bool is_loop;
-    bool is_dead; /* a place without a way on was reached */
+    bool is_dead; /* a place without a way on was reached, or too many */
+    uint32_t n_left; /* bytes that may still be looked at */
     uint32_t n_places;
     place places[MAX_REACHED];
     uint16_t slots[N_SLOTS]; /* hash table of places, numbers + 1 */
@@ -28,8 +31,12 @@ static void forget_places(search *s)
     memset(s->slots, 0, sizeof(s->slots));
 }
 
-static uint32_t step(qn_engine *e, const search *s, uint32_t node, unsigned char c)
+static uint32_t step(qn_engine *e, search *s, uint32_t node, unsigned char c)
 {
+    if (s->n_left == 0) {
+        return QN_RX_NEVER;
+    }
+    s->n_left--;
     if (s->is_loop) {
         const uint32_t *row = qn_loop_row(e, node);
         return row == NULL ? QN_RX_NEVER : row[c];
@@ -149,12 +156,15 @@ static qn_slice_fit best_fit(qn_engine *e, uint32_t node, bool is_loop, const ui
         if (!may_fit) {
             continue;
         }
-        s = s != NULL ? s : qn_zalloc(e->budget, QN_RX_OWNER, sizeof(*s));
         if (s == NULL) {
-            e->status = qn_alloc_failure(e->budget, sizeof(*s));
-            break;
+            s = qn_zalloc(e->budget, QN_RX_OWNER, sizeof(*s));
+            if (s == NULL) {
+                e->status = qn_alloc_failure(e->budget, sizeof(*s));
+                break;
+            }
+            s->is_loop = is_loop;
+            s->n_left = is_loop ? MAX_LOOP_STEPS : MAX_CONFIG_STEPS;
         }
-        s->is_loop = is_loop;
         qn_slice_fit f = try_slice(e, s, node, slice);
         if (gain_of(slice, &f, is_loop) > most) {
             most = gain_of(slice, &f, is_loop);

@@ -68,6 +68,21 @@ static qn_slice_use use_of(const qn_slice_fit *fit, qn_frame f)
     return u.sure != 0 && (u.sure == u.most || u.sure >= FEW_CHARS) ? u : none;
 }
 
+/* A number of rounds for which a table says the same as for hi, and for others too. */
+static uint32_t same_as(const qn_loop_table *table, uint32_t hi)
+{
+    if (table->most <= hi) {
+        return QN_GX_NO_MAX;
+    }
+    /* Borders and parts have numbers of their own; what is below nodes is walked where it is not taken at once. */
+    uint32_t low = hi;
+    while (!table->is_bordered && hi < 256 && table->most_below <= hi && low > 0 &&
+           (table->has_needed[low / 64] >> (low % 64) & 1) == 0) {
+        low--;
+    }
+    return low;
+}
+
 qn_loop_plan qn_loop_plan_of(qn_engine *e, qn_frame f, uint32_t behind, bool is_whole)
 {
     qn_loop_plan plan = {.frame = f};
@@ -90,8 +105,8 @@ qn_loop_plan qn_loop_plan_of(qn_engine *e, qn_frame f, uint32_t behind, bool is_
     }
     plan.table = table;
     bool is_guarded = qn_rx_loops(&e->rx)[qn_rx_at(&e->rx, f.state)->a].is_guarded;
-    if (table->most <= f.hi && (f.lo == 0 || !is_guarded)) { /* these counters are as good as none */
-        plan.frame.hi = QN_GX_NO_MAX;
+    if (f.lo == 0 || !is_guarded) {
+        plan.frame.hi = same_as(table, f.hi);
         plan.frame.lo = f.lo > table->most ? table->most + 1 : f.lo;
     }
     return plan;

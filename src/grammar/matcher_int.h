@@ -70,7 +70,9 @@ typedef struct qn_loop_place { /* a node of a tree, or a token, and where the lo
  * follows it. Where is_bordered, the slice's own borders and parts belong to it too. */
 typedef struct qn_loop_table {
     bool is_bordered;
-    uint32_t n_within, n_below, most; /* most: of all `needed` */
+    uint32_t n_within, n_below;
+    uint32_t most, most_below; /* of all `needed`, and of those of the n_below nodes */
+    uint64_t has_needed[4];    /* the numbers that are among them, as far as they are below 256 */
     uint32_t first[257]; /* places[first[c], first[c + 1]): nodes of byte c where the loop might end */
     /* Before those: n_within tokens that end within the loop; then n_below nodes, of which all that is below them does,
      * where so many rounds are allowed. */
