@@ -346,7 +346,8 @@ static qn_status build(qn_sx *s)
     qn_gx root;
     QN_TRY(qn_sx_value(s, &(qn_schema_item){s->root, false}, 1, &root));
     s->b->root = s->rules[0].rule;
-    return qn_sx_finish(s);
+    QN_TRY(qn_sx_finish(s));
+    return qn_sx_check_empty(s);
 }
 
 qn_status qn_front_schema(qn_gx_builder *b, const qn_json *schema, const qn_schema_options *o, qn_error *err)

@@ -235,6 +235,11 @@ qn_status qn_sx_string_content(qn_sx *s, const qn_schema_clause *c, bool is_key,
 qn_status qn_sx_array(qn_sx *s, const qn_schema_clause *c, qn_gx *out);
 qn_status qn_sx_object(qn_sx *s, const qn_schema_clause *c, qn_gx *out);
 
+/* ---- front_schema_empty.c ---- */
+
+/* QN_EFORMAT: no value satisfies the schema that was built, as far as that is seen without an automaton. */
+qn_status qn_sx_check_empty(qn_sx *s);
+
 /* ---- front_schema_format.c ---- */
 
 #define QN_SX_NO_FORMAT "this format is not enforced; a pattern would be, or leave it out"

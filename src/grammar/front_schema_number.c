@@ -358,7 +358,8 @@ qn_status qn_sx_number(qn_sx *s, const qn_schema_clause *c, qn_gx *out)
         QN_TRY(l->is_negated ? add_fails(&x, l) : add_holds(&x, l->schema));
     }
     qn_gx_builder *b = s->b;
-    if (x.types == 0) {
+    int order = x.has_lower && x.has_upper ? qn_decimal_compare(&x.lower, &x.upper) : -1;
+    if (x.types == 0 || order > 0 || (order == 0 && (x.is_above || x.is_below))) {
         *out = qn_gx_never(b);
         return QN_OK;
     }

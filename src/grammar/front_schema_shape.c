@@ -139,10 +139,11 @@ static const char *shape_of(qn_schema_keyword k)
         return "malformed: must be one of null, boolean, string, integer, number, array, object, or a list of them";
     case QN_SK_ENUM:
         return "malformed: must be a list of values";
-    case QN_SK_MINIMUM:
-    case QN_SK_MAXIMUM:
     case QN_SK_EXCLUSIVE_MINIMUM:
     case QN_SK_EXCLUSIVE_MAXIMUM:
+        return "malformed: must be a number, the bound itself; true and false are of draft 4";
+    case QN_SK_MINIMUM:
+    case QN_SK_MAXIMUM:
     case QN_SK_MULTIPLE_OF:
         return "malformed: must be a number";
     case QN_SK_PATTERN:
