@@ -62,10 +62,59 @@ static qn_gx each(qn_calls *c, uint32_t only, tail_fn *tail)
     return x;
 }
 
+static bool is_digit(char x)
+{
+    return x >= '0' && x <= '9';
+}
+
+/* A piece of JSON as the template writes it: its blanks need not be there, ids are ids, and a value that is a number
+ * counts something. */
+static qn_gx piece(qn_calls *c, qn_str text)
+{
+    qn_gx_builder *b = c->b;
+    qn_gx parts[QN_MARK_MAX];
+    uint32_t n = 0;
+    size_t i = 0, from = 0, n_id = strlen(QN_SYNTAX_ID);
+    while (i <= text.len && n + 2 < QN_MARK_MAX) {
+        qn_str rest = {text.data + i, text.len - i};
+        size_t len = 0;
+        qn_gx other = 0;
+        if (rest.len >= n_id && memcmp(rest.data, QN_SYNTAX_ID, n_id) == 0) {
+            other = id(c);
+            len = n_id;
+        } else if (rest.len > 0 && qn_is_blank(rest.data[0])) {
+            other = c->blank;
+            len = qn_mark_of(rest).before.len;
+        } else if (rest.len > 0 && is_digit(rest.data[0]) && i > 0 && strchr("\" :[", text.data[i - 1]) != NULL) {
+            while (len < rest.len && is_digit(rest.data[len])) {
+                len++;
+            }
+            bool is_whole = len < rest.len && strchr("\" ,}]\n", rest.data[len]) != NULL;
+            other = is_whole ? qn_calls_text(c, QN_STR("\1")) : qn_gx_bytes(b, (qn_str){rest.data, len});
+        } else if (rest.len > 0) {
+            i++;
+            continue;
+        }
+        if (i > from) {
+            parts[n++] = qn_gx_bytes(b, (qn_str){text.data + from, i - from});
+        }
+        if (len == 0) {
+            break;
+        }
+        parts[n++] = other;
+        i += len;
+        from = i;
+    }
+    return n == 0 ? c->none : qn_gx_cat(b, parts, n);
+}
+
 /* NAME", "arguments": {...} */
 static qn_gx object_tail(qn_calls *c, const qn_call_tool *t)
 {
     qn_gx_builder *b = c->b;
+    if (c->syntax->head.len > 0) {
+        return qn_gx_cat(b, (qn_gx[]){qn_front_literal(b, t->name, true), piece(c, c->syntax->middle), t->arguments}, 3);
+    }
     return qn_gx_cat(b, (qn_gx[]){qn_front_literal(b, t->name, true), qn_gx_bytes(b, QN_STR("\"")), comma(c),
                                   key(c, c->syntax->arguments_key), t->arguments}, 5);
 }
@@ -82,6 +131,9 @@ static qn_gx object(qn_calls *c, uint32_t only)
     qn_gx open = qn_gx_bytes(b, QN_STR("{")), close = qn_gx_bytes(b, QN_STR("}")), quote = qn_gx_bytes(b, QN_STR("\""));
     if (s->shape == QN_SHAPE_KEYED) {
         return qn_gx_cat(b, (qn_gx[]){open, c->blank, each(c, only, keyed_tail), c->blank, close}, 5);
+    }
+    if (s->head.len > 0) {
+        return qn_gx_cat(b, (qn_gx[]){piece(c, s->head), each(c, only, object_tail), piece(c, s->tail)}, 3);
     }
     qn_gx its_id = c->none;
     if (s->id_key.len > 0) {

@@ -42,7 +42,8 @@ static bool keep_syntax(qn_dialect *d, qn_syntax *s)
                         &s->name_end,     &s->id_end,        &s->key_open,   &s->key_end,
                         &s->value_end,    &s->key_end_json,  &s->guard_open, &s->guard_close};
     qn_str *strs[] = {&s->separator, &s->name_key, &s->arguments_key, &s->id_key,
-                      &s->id_prefix, &s->quote,    &s->other_keys[0], &s->other_keys[1]};
+                      &s->id_prefix, &s->quote,    &s->other_keys[0], &s->other_keys[1],
+                      &s->head,      &s->middle,   &s->tail};
     bool good = true;
     for (size_t i = 0; i < sizeof(marks) / sizeof(marks[0]); i++) {
         good = keep_mark(d, marks[i]) && good;

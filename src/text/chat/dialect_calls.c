@@ -147,6 +147,22 @@ static void name_members(qn_syntax *s, qn_prober *p, const qn_json *call, qn_str
     }
 }
 
+/* What stands around the name and the arguments of the first call, if they come in this order. */
+static void find_pieces(qn_syntax *s, const qn_call_text *c, const size_t span[2])
+{
+    size_t name_end = c->name_at[0] + qn_probe_name(0).len;
+    size_t at = qn_cut_find_last(c->turn, QN_STR("{"), c->key_at[0][0]);
+    size_t end = at == QN_NOWHERE || at < name_end ? QN_NOWHERE : object_end(c->turn, at);
+    if (s->shape != QN_SHAPE_OBJECT || end == QN_NOWHERE || end > span[1] || end < c->value_at[0][1] ||
+        c->turn.data[at - 1] == '"' || c->turn.data[c->name_at[0] - 1] != '"' ||
+        span[1] - span[0] - (end - at) > QN_MARK_MAX) {
+        return;
+    }
+    s->head = qn_cut_between(c->turn, span[0], c->name_at[0]);
+    s->middle = qn_cut_between(c->turn, name_end, at);
+    s->tail = qn_cut_between(c->turn, end, span[1]);
+}
+
 static bool derive_object(qn_dialect *d, qn_prober *p, const qn_turns *t, const qn_probe *how, qn_call_text *c)
 {
     size_t spans[2][2] = {{0}};
@@ -162,6 +178,9 @@ static bool derive_object(qn_dialect *d, qn_prober *p, const qn_turns *t, const 
     }
     name_members(s, p, qn_json_root(doc), text);
     qn_json_free(doc);
+    if (!how->long_ids) {
+        find_pieces(s, c, spans[0]);
+    }
     qn_split_turn(d, p, t, how, c, s, spans);
     s->bare = s->section_open.core.len == 0 && s->call_open.core.len == 0;
     return true;

@@ -9,7 +9,7 @@
 #define PROBE_NOW 1767225600 /* templates that print a date print the same one each time */
 
 static const char *const names[] = {"qzalpha", "qzbeta"};
-static const char *const ids[] = {"qzid00001", "qzid00002"};
+static const char *const ids[] = {QN_SYNTAX_ID, "qzid00002"};
 static const char *const long_ids[] = {"functions.qzalpha:0", "functions.qzbeta:1"};
 static const char *const keys[] = {"qzka", "qzkb", "qzkc", "qzkd"};
 static const char *const values[] = {"qzva", "7351", "qzvc", "7352"};

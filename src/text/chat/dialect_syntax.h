@@ -19,6 +19,8 @@ typedef enum qn_shape {
     QN_SHAPE_PYTHON, /* NAME(KEY=VALUE, ...) */
 } qn_shape;
 
+#define QN_SYNTAX_ID "qzid00001"
+
 typedef enum qn_id_place { QN_ID_NONE, QN_ID_BEFORE_NAME, QN_ID_AFTER_NAME, QN_ID_AROUND_NAME } qn_id_place;
 
 /* One way to write calls: section_open (call_open CALL call_close)* section_close, where a section or the marks of one
@@ -35,6 +37,9 @@ typedef struct qn_syntax {
     /* OBJECT */
     qn_str name_key, arguments_key, id_key;
     qn_str other_keys[2]; /* members that the template writes too, and whose values say nothing */
+    /* What the template writes before the name, between it and the arguments, and behind these: pieces of JSON, in which
+     * QN_SYNTAX_ID is an id. All empty: not known. */
+    qn_str head, middle, tail;
     /* NAMED, TAGGED, NESTED */
     qn_mark name_end;
     qn_id_place id_place; /* NAMED; AROUND: the id is id_prefix, the name and what the core of name_end begins with */

@@ -42,7 +42,7 @@ NOT_AS_WRITTEN = {
 }
 
 # Of our own: they write more than the marks that are found tell.
-SMALL_NOT_AS_WRITTEN = {"openai_objects", "actions", "fenced", "escape_quotes", "empty_plan", "indexed_objects",
+SMALL_NOT_AS_WRITTEN = {"fenced", "escape_quotes", "empty_plan",
                         "answer_marks"}
 
 # The same tools, with nothing required: some cases have no arguments.
