@@ -198,3 +198,13 @@ qn_status qn_format_option_open(const qn_options *o, qn_runtime *rt, qn_format *
     qn_format_source_free(&s);
     return status;
 }
+
+qn_status qn_format_option_set(qn_generation *g, qn_format *f, qn_error *err)
+{
+    qn_error why;
+    qn_status status = qn_generation_set_format(g, f, &why);
+    if (status == QN_ENOTFOUND) { /* the one kind of format that names tokens */
+        return qn_fail(err, QN_EINVAL, "--grammar: %s", why.what);
+    }
+    return status == QN_OK ? QN_OK : qn_fail(err, status, "%s", why.what);
+}

@@ -2,7 +2,7 @@
 #ifndef QN_CLI_FORMAT_OPTION_H
 #define QN_CLI_FORMAT_OPTION_H
 
-#include "cli/input.h"
+#include "cli/generation.h"
 
 typedef struct qn_format_source {
     qn_format_kind kind;
@@ -24,5 +24,8 @@ qn_status qn_format_source_compile(const qn_format_source *s, const qn_options *
 
 /* Reads and compiles in one; *out stays as it is when nothing is asked for. */
 qn_status qn_format_option_open(const qn_options *o, qn_runtime *rt, qn_format **out, qn_error *err);
+
+/* Makes it the format of g's texts; NULL: any text will do. QN_EINVAL: it names a token that the model lacks. */
+qn_status qn_format_option_set(qn_generation *g, qn_format *f, qn_error *err);
 
 #endif

@@ -72,7 +72,7 @@ qn_status qn_talk_open(qn_talk *t, uint32_t n_ctx, int64_t n_predict, qn_error *
     t->generation.stream_flags = QN_TEXT_PARSE_SPECIAL; /* marks of reasoning and calls are often special tokens */
     t->generation.show = qn_answer_view_show;
     t->generation.ctx = &t->view;
-    QN_TRY(qn_generation_set_format(&t->generation, t->format, err));
+    QN_TRY(usage(t, qn_format_option_set(&t->generation, t->format, err)));
     t->generation.timings.load_ns += qn_clock_ns() - begin_ns;
     return QN_OK;
 }

@@ -71,7 +71,7 @@ static qn_status prepare(run *r, qn_error *err)
     QN_TRY(qn_generation_context("run", qn_options_int(r->options, QN_OPTION_ID_CTX_SIZE), r->prompt.n, n_predict,
                                  &r->info, &n_ctx, err));
     QN_TRY(qn_generation_open(&r->generation, r->opened.model, &r->sampling, n_ctx, err));
-    QN_TRY(qn_generation_set_format(&r->generation, r->format, err));
+    QN_TRY(usage(r, qn_format_option_set(&r->generation, r->format, err)));
     r->generation.n_predict = n_predict;
     r->generation.show = show;
     r->generation.ctx = r;

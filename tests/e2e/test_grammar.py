@@ -584,6 +584,14 @@ def test_check_with_a_model(quern, tiny_model):
     assert_fails(quern("grammar", "check", "-m", "/nonexistent/m", "--regex", "a"), 1, "/nonexistent/m")
 
 
+def test_special_tokens_of_grammars(quern, tiny_model):
+    args = ["-m", tiny_model, "--grammar"]
+    assert run_json(quern, tiny_model, "--grammar", 'root ::= "a" <s> "b"')["tokens"][1] == 1
+    for verb in (["grammar", "check"], ["run", "x"], ["run", "--chat", "x"], ["chat"]):
+        assert_fails(quern(*verb, *args, 'root ::= "a" <|im_end|>'), 2, "--grammar" if verb[0] != "grammar" else "",
+                     "<|im_end|>")
+
+
 def test_check_usage(quern):
     assert_fails(quern("grammar"), 2, "check")
     assert_fails(quern("grammar", "chekc"), 2, "'chekc'", "did you mean 'check'?")
