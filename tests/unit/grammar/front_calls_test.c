@@ -134,6 +134,25 @@ static void parameters_between_marks(void **state)
                 "-" CALL(S S), "-" CALL(S "<p=any>\n[\"</p>\"]\n</p>\n"), "+\n<call>\n<f=now>\n</f>\n</call>", NULL);
 }
 
+static void tags_in_tags(void **state)
+{
+    (void)state;
+    static const char chat[] = SMALL_TOOLS SMALL_HEAD SMALL_CONTENT
+        "{%- macro put(v) %}{%- if v is mapping %}{%- for k, x in v.items() %}#<{{ k }}>{{ put(x) }}#</{{ k }}>{%- endfor %}"
+        "{%- elif v is string %}{{ v }}{%- else %}{{ v | tojson }}{%- endif %}{%- endmacro %}" SMALL_CALLS
+        "#[go {{ f.name }}]{{ put(f.arguments) }}#[/go]" SMALL_TAIL;
+    static const char list[] =
+        "[{\"name\":\"f\",\"parameters\":{\"type\":\"object\",\"required\":[\"a\"],\"properties\":{\"a\":{\"type\":\"string\"},"
+        "\"o\":{\"type\":\"object\",\"properties\":{\"n\":{\"type\":\"integer\"},\"b\":{\"type\":\"boolean\"}}},"
+        "\"l\":{\"type\":\"array\",\"items\":{\"type\":\"integer\"},\"minItems\":1,\"maxItems\":2}}}}]";
+    set(chat, "<user>a<eot><bot>", QN_CALLS_AUTO);
+    front_check(calls, list, "+text", "+#[go f]#<a>x#</a>#[/go]", "-#[go f]#[/go]", "-#[go f]#<a>x#</o>#[/go]",
+                "+#[go f]#<a>x#</a>#<o>#<n>1#</n>#<b>true#</b>#</o>#[/go]", "+#[go f]#<a>x#</a>#<o>{}#</o>#[/go]",
+                "-#[go f]#<a>x#</a>#<o>#<n>a#</n>#</o>#[/go]", "+#[go f]#<a>x#</a>#<l>#<item>1#</item>#<item>2#</item>#</l>#[/go]",
+                "-#[go f]#<a>x#</a>#<l>[]#</l>#[/go]", "-#[go f]#<a>x#<y#</a>#[/go]", NULL);
+    front_refuses(calls, "[{\"name\":\"f\",\"parameters\":{\"anyOf\":[{}]}}]", QN_EUNSUPPORTED, "\"anyOf\"");
+}
+
 static void python_and_braces(void **state)
 {
     (void)state;
@@ -298,6 +317,7 @@ int main(void)
         cmocka_unit_test(choices),
         cmocka_unit_test(names_between_marks),
         cmocka_unit_test(parameters_between_marks),
+        cmocka_unit_test(tags_in_tags),
         cmocka_unit_test(python_and_braces),
         cmocka_unit_test(tools_are_checked),
         cmocka_unit_test(many_tools),
