@@ -214,3 +214,27 @@ def test_what_is_made_is_read(tool, reader, name, special):
                 n_made += 1
                 n_calls += len(read["calls"])
     assert (n_made > 0 and n_calls > 0) or name in SMALL
+
+
+@pytest.fixture(scope="module")
+def real_tool():
+    yield from opened(VOCAB)
+
+
+REAL = ["Qwen-Qwen3-0.6B.jinja", "Qwen3.5-4B.jinja", "google-gemma-4-31B-it-interleaved.jinja", "MiniMax-M3.jinja",
+        "mistralai-Mistral-Nemo-Instruct-2407.jinja", "llm-jp-llm-jp-4.1-8b-thinking.jinja"]
+
+
+@pytest.mark.skipif(not VOCAB.exists() or not FOLDER.is_dir(), reason="no shared data: templates, vocabularies")
+@pytest.mark.parametrize("name", REAL)
+def test_what_is_made_with_a_vocabulary_of_128_thousand_is_read(real_tool, reader, name):
+    about = load(real_tool, name)
+    load(reader, name)
+    for choice, one_call in CHOICES:
+        prompt = prompts(name)[0]
+        got = real_tool.ask({"prompt": prompt, "tools": TOOLS, "choice": choice, "one_call": one_call, "generate": 6,
+                             "seed": 7, "steer": marks(about)})
+        assert got["status"] == "QN_OK", got
+        for made in got["made"]:
+            read = reader.ask({"prompt": prompt, "answer": made, "tools": TOOLS, "cuts": "none"})
+            check(made, read, about, prompt, choice, one_call)
