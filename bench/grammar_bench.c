@@ -38,7 +38,7 @@ typedef struct job {
     qn_buf text;
 } job;
 
-static void fail(const char *what, const char *why)
+static _Noreturn void fail(const char *what, const char *why)
 {
     fprintf(stderr, "quern_grammar_bench: %s: %s\n", what, why);
     exit(1);

@@ -4,7 +4,6 @@
  * SPDX-License-Identifier: MIT */
 #include "grammar/automaton_int.h"
 
-#define MAX_INLINE 12  /* nodes of a rule's body that is put in place of a call */
 #define MAX_COPIES 64  /* a repetition of more rounds is counted */
 #define FEW_COPIES 8   /* so is one of characters that has more rounds than this */
 #define WIDE_CHOICE 24 /* bytes: a repetition over so many is shared by all that have it */
@@ -85,48 +84,10 @@ static qn_rx make_repeat(compiler *c, qn_rx x, uint32_t min, uint32_t max, bool 
     return (is_open ? min : max) <= MAX_COPIES ? qn_rx_rep(c->rx, x, min, max) : loop_by_rule(c->rx, x, min, max);
 }
 
-/* Whether x is small enough to stand wherever its rule is called; *left is what it may still cost. */
-static bool is_small(const qn_rx_pool *rx, qn_rx x, uint32_t *left)
-{
-    const qn_rx_node *n = qn_rx_at(rx, x);
-    if (*left == 0) {
-        return false;
-    }
-    --*left;
-    switch ((qn_rx_kind)n->kind) {
-    case QN_RX_K_NEVER:
-    case QN_RX_K_EPS:
-        return true;
-    case QN_RX_K_LIT:
-        return n->b <= 32;
-    case QN_RX_K_SWITCH:
-        for (uint32_t i = 0; i < n->b; i++) {
-            if (qn_rx_runs(rx)[n->a + i].to != QN_RX_EPS) {
-                return false;
-            }
-        }
-        return n->b <= 8;
-    case QN_RX_K_CAT:
-        return is_small(rx, n->a, left) && is_small(rx, n->b, left);
-    case QN_RX_K_ALT:
-        for (uint32_t i = 0; i < n->b; i++) {
-            if (!is_small(rx, qn_rx_kids(rx)[n->a + i], left)) {
-                return false;
-            }
-        }
-        return true;
-    case QN_RX_K_REP:
-        return n->c <= FEW_COPIES && is_small(rx, n->a, left);
-    default:
-        return false;
-    }
-}
-
 static qn_rx make_rule(compiler *c, uint32_t rule)
 {
     qn_rx start = qn_rx_rules(c->rx)[rule].start;
-    uint32_t left = MAX_INLINE;
-    if (c->rule_marks[rule] == DONE && is_small(c->rx, start, &left)) {
+    if (c->rule_marks[rule] == DONE && qn_rx_is_small(c->rx, start)) {
         return start;
     }
     return qn_rx_rule_call(c->rx, rule);

@@ -27,6 +27,9 @@ void qn_automaton_close(qn_automaton *a);
 /* automaton_and.c: an AND or NOT, as states that are all made. made: the nodes of the expressions in it, without calls. */
 qn_rx qn_make_automaton(const qn_gx_builder *b, qn_rx_pool *rx, const qn_rx *made, uint32_t i);
 
+/* automaton_small.c: whether x may stand wherever its rule is called. */
+bool qn_rx_is_small(const qn_rx_pool *rx, qn_rx x);
+
 /* automaton_check.c: for each rule of b, the bytes of its shortest text (UINT32_MAX: it matches nothing); known[i] is
  * the node of an expression i that was made already, NEVER when it was not and has_known[i] is unset. */
 qn_status qn_rules_measure(const qn_gx_builder *b, const qn_rx_pool *rx, const bool *has_known, const qn_rx *known,
