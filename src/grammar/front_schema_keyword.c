@@ -1,6 +1,6 @@
 /* The keywords of schemas by name: which constrain, which only annotate, and which are refused. A name that is not here
- * is ignored, as the standard asks, unless it is one of these but for capitals and underscores (maxlength, min_items).
- * SPDX-License-Identifier: MIT */
+ * is ignored, as the standard asks, unless it is one of these but for capitals, underscores or the dollar sign
+ * (maxlength, min_items, ref). SPDX-License-Identifier: MIT */
 #include "grammar/front_schema_int.h"
 
 #define MAX_COUNT 1000000000 /* more than any answer has of anything */
@@ -128,7 +128,8 @@ const char *qn_sx_refusal(const qn_sx *s, qn_str name, const qn_json *value)
         return NULL;
     }
     for (size_t i = 0; i < sizeof(table) / sizeof(*table); i++) {
-        if (table[i].keyword != QN_SK_ANNOTATION && is_near(name, table[i].name)) {
+        bool has_dollar = table[i].name[0] == '$' && qn_json_kind_of(value) == QN_JSON_STRING;
+        if (table[i].keyword != QN_SK_ANNOTATION && is_near(name, table[i].name + has_dollar)) {
             return "no keyword, but almost one: look at its spelling";
         }
     }

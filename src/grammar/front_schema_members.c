@@ -82,8 +82,9 @@ static qn_status counted_tail(qn_schema_object *o, uint32_t n, uint32_t n_requir
         return QN_OK;
     }
     if (min > 1) {
-        return qn_sx_fail(o->s, QN_EUNSUPPORTED, o->min_schema, "minProperties",
-                          "above 1 not enforced over names that are free, which could repeat");
+        return qn_sx_fail(
+            o->s, QN_EUNSUPPORTED, o->min_schema, "minProperties",
+            "above 1 not enforced over names that are free, which could repeat; over named properties it is");
     }
     qn_gx next = behind_comma(o, o->free);
     if (n > 0 || max == 0) {

@@ -136,6 +136,8 @@ static void refused_names(void **state)
 {
     (void)state;
     REFUSES("{\"type\":\"string\",\"maxlength\":5}", "#/maxlength: no keyword, but almost one");
+    REFUSES("{\"ref\":\"#/$defs/a\",\"$defs\":{\"a\":true}}", "#/ref");
+    CHECK("{\"defs\":{\"a\":{\"type\":\"null\"}},\"ref\":{},\"$ref\":\"#/defs/a\"}", "+null", "-1");
     REFUSES("{\"items\":{\"min_items\":5}}", "#/items/min_items");
     REFUSES("{\"type\":\"string\",\"nullable\":true}", "#/nullable: no keyword of JSON schema");
     CHECK("{\"type\":\"string\",\"nullable\":false,\"title\":\"t\",\"x-order\":1,\"example\":\"e\",\"readOnly\":true}",
