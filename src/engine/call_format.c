@@ -8,9 +8,9 @@ _Static_assert((int)QN_TOOLS_AUTO == (int)QN_CALLS_AUTO && (int)QN_TOOLS_REQUIRE
                    (int)QN_TOOLS_NONE == (int)QN_CALLS_NONE,
                "choices have one number inside and outside");
 
-#define MAX_MARKS ((size_t)1 << 16)  /* bytes of a dialect's marks: some hundreds of them */
-#define MAX_TOOLS ((size_t)1 << 20)  /* bytes of JSON: a thousand functions with a kilobyte each */
-#define MAX_SPECIALS 256             /* in all marks together */
+#define MAX_MARKS ((size_t)1 << 16) /* bytes of a dialect's marks: some hundreds of them */
+#define MAX_TOOLS ((size_t)1 << 20) /* bytes of JSON: a thousand functions with a kilobyte each */
+#define MAX_SPECIALS 256            /* in all marks together */
 
 /* ---- special tokens in marks ---- */
 
@@ -37,8 +37,8 @@ static void gather_marks(const qn_dialect *d, qn_buf *all)
         add_mark(all, &v.ends[i]);
     }
     if (v.header != NULL) {
-        const qn_str parts[] = {v.header->open.core, v.header->end.core,  v.header->content, v.header->reasoning,
-                                v.header->recipient, v.header->lead,      v.header->tail};
+        const qn_str parts[] = {v.header->open.core, v.header->end.core, v.header->content, v.header->reasoning,
+                                v.header->recipient, v.header->lead,     v.header->tail};
         for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
             add_text(all, parts[i]);
         }

@@ -24,8 +24,10 @@ static qn_gx reasoning(qn_calls *c)
     if (!d->has_reasoning || c->o->start == QN_START_AFTER_THINK) {
         return c->none;
     }
-    qn_gx rest = qn_gx_cat(b, (qn_gx[]){qn_calls_reasoning(c, &d->think_close), qn_calls_mark(c, &d->think_close),
-                                        qn_calls_maybe(c, d->think_close.after)}, 3);
+    qn_gx rest = qn_gx_cat(b,
+                           (qn_gx[]){qn_calls_reasoning(c, &d->think_close), qn_calls_mark(c, &d->think_close),
+                                     qn_calls_maybe(c, d->think_close.after)},
+                           3);
     if (c->o->start == QN_START_IN_THINK) {
         return rest;
     }
@@ -101,16 +103,23 @@ static bool next_message(qn_calls *c, qn_gx *out, const qn_mark **first)
 static qn_gx header(qn_calls *c, qn_str text)
 {
     const qn_header *h = c->d->header;
-    return qn_gx_cat(c->b, (qn_gx[]){qn_calls_maybe(c, QN_STR(" ")), qn_calls_text(c, text), qn_calls_mark(c, &h->end),
-                                     qn_calls_maybe(c, h->end.after)}, 4);
+    return qn_gx_cat(c->b,
+                     (qn_gx[]){qn_calls_maybe(c, QN_STR(" ")), qn_calls_text(c, text), qn_calls_mark(c, &h->end),
+                               qn_calls_maybe(c, h->end.after)},
+                     4);
 }
 
 static qn_gx message_call(qn_calls *c, uint32_t i)
 {
     const qn_header *h = c->d->header;
     qn_gx body = h->json_body ? c->tools[i].arguments : qn_calls_of(c, i);
-    qn_gx parts[] = {qn_calls_text(c, h->lead), qn_calls_text(c, h->recipient), qn_gx_bytes(c->b, c->tools[i].name),
-                     qn_calls_text(c, h->tail), qn_calls_mark(c, &h->end), qn_calls_maybe(c, h->end.after), body};
+    qn_gx parts[] = {qn_calls_text(c, h->lead),
+                     qn_calls_text(c, h->recipient),
+                     qn_gx_bytes(c->b, c->tools[i].name),
+                     qn_calls_text(c, h->tail),
+                     qn_calls_mark(c, &h->end),
+                     qn_calls_maybe(c, h->end.after),
+                     body};
     return qn_gx_cat(c->b, parts, 7);
 }
 

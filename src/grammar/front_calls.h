@@ -1,5 +1,5 @@
-/* "Content, then one of these tool calls" as a grammar: what the reader of a dialect (text/chat/answer.h) takes for calls
- * of known tools, with arguments that their schemas allow, in the form that the template writes.
+/* "Content, then one of these tool calls" as a grammar: what the reader of a dialect (text/chat/answer.h) takes for
+ * calls of known tools, with arguments that their schemas allow, in the form that the template writes.
  *
  * Free text (content, reasoning) is any text in which no mark stands that would begin a call or end the turn, for the
  * reader or for the template. What ends a call is known, so after the last one only the end remains.
@@ -37,8 +37,8 @@ typedef struct qn_front_calls_options {
     size_t n_specials;
 } qn_front_calls_options;
 
-/* Sets b->root. QN_EFORMAT: malformed tools (err says which); QN_EUNSUPPORTED: the dialect has no calls, or in a form that
- * is not enforced, or a tool asks for what is not; QN_ENOTFOUND: no tool has the name; QN_EFULL. */
+/* Sets b->root. QN_EFORMAT: malformed tools (err says which); QN_EUNSUPPORTED: the dialect has no calls, or in a form
+ * that is not enforced, or a tool asks for what is not; QN_ENOTFOUND: no tool has the name; QN_EFULL. */
 qn_status qn_front_calls(qn_gx_builder *b, const qn_front_calls_options *o, qn_error *err);
 
 #endif

@@ -30,7 +30,7 @@ typedef struct qn_calls {
     qn_error *err;
     qn_call_tool *tools; /* those that may be called */
     uint32_t n_tools, n_listed;
-    const qn_str *names; /* of all that are listed: the reader knows them */
+    const qn_str *names;            /* of all that are listed: the reader knows them */
     qn_gx none, blank, blanks, any; /* the empty text; blanks of JSON; of any number; any characters */
 } qn_calls;
 
@@ -59,8 +59,8 @@ static inline qn_gx qn_calls_cat(qn_calls *c, const qn_gx *parts, uint32_t n)
 }
 
 /* Free text: content in which no mark stands that the reader takes for something else; reasoning, up to the mark that
- * closes it. next: a mark that follows, or NULL; a text that would end as that mark begins, so that the reader would find
- * it too early, is left out. */
+ * closes it. next: a mark that follows, or NULL; a text that would end as that mark begins, so that the reader would
+ * find it too early, is left out. */
 qn_gx qn_calls_content(qn_calls *c, const qn_mark *next);
 qn_gx qn_calls_reasoning(qn_calls *c, const qn_mark *next);
 /* A mark that ends with what it begins with is found earlier than it was written, behind certain texts. */

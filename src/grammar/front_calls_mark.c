@@ -86,8 +86,10 @@ static bool is_edge(qn_str s, size_t i)
 {
     static const char bar[] = "\xEF\xBD\x9C";
     qn_str rest = {s.data + i, s.len - i};
-    bool begins = i > 0 && rest.len > 3 && rest.data[0] == '<' && (rest.data[1] == '|' || memcmp(rest.data + 1, bar, 3) == 0);
-    bool ends = i > 3 && i < s.len && s.data[i - 1] == '>' && (s.data[i - 2] == '|' || memcmp(s.data + i - 4, bar, 3) == 0);
+    bool begins =
+        i > 0 && rest.len > 3 && rest.data[0] == '<' && (rest.data[1] == '|' || memcmp(rest.data + 1, bar, 3) == 0);
+    bool ends =
+        i > 3 && i < s.len && s.data[i - 1] == '>' && (s.data[i - 2] == '|' || memcmp(s.data + i - 4, bar, 3) == 0);
     return begins || ends;
 }
 
@@ -215,8 +217,8 @@ static void add_bare(qn_calls *c, bad_list *bad, const qn_syntax *s)
     static const qn_gx_range plain[] = {{0, '!'}, {'#', '['}, {']', QN_FRONT_LAST}};
     qn_gx_builder *b = c->b;
     qn_gx quote = qn_gx_bytes(b, QN_STR("\"")), open = qn_gx_bytes(b, QN_STR("{"));
-    qn_gx escaped = qn_gx_cat(b, (qn_gx[]){qn_gx_repeat(b, qn_gx_class(b, plain, 3), 0, QN_GX_NO_MAX),
-                                           qn_gx_bytes(b, QN_STR("\\"))}, 2);
+    qn_gx escaped = qn_gx_cat(
+        b, (qn_gx[]){qn_gx_repeat(b, qn_gx_class(b, plain, 3), 0, QN_GX_NO_MAX), qn_gx_bytes(b, QN_STR("\\"))}, 2);
     qn_gx list = qn_gx_repeat(b, qn_gx_cat(b, (qn_gx[]){qn_gx_bytes(b, QN_STR("[")), c->blanks}, 2), 0, 1);
     qn_gx *tools = qn_alloc(b->budget, "grammar", (c->n_listed + 1) * sizeof(*tools));
     if (tools == NULL) {
@@ -229,8 +231,10 @@ static void add_bare(qn_calls *c, bad_list *bad, const qn_syntax *s)
     tools[c->n_listed] = escaped;
     qn_gx called[] = {qn_gx_cat(b, (qn_gx[]){quote, qn_gx_alt(b, tools, c->n_listed + 1)}, 2), open};
     qn_free(tools);
-    qn_gx by_name = qn_gx_cat(b, (qn_gx[]){words(c, names, 3, s->name_key), quote, c->blanks,
-                                           qn_gx_bytes(b, QN_STR(":")), c->blanks, qn_gx_alt(b, called, 2)}, 6);
+    qn_gx by_name = qn_gx_cat(b,
+                              (qn_gx[]){words(c, names, 3, s->name_key), quote, c->blanks, qn_gx_bytes(b, QN_STR(":")),
+                                        c->blanks, qn_gx_alt(b, called, 2)},
+                              6);
     qn_gx by_other = qn_gx_cat(b, (qn_gx[]){words(c, others, 5, s->arguments_key), quote}, 2);
     qn_gx keys[] = {by_name, by_other, escaped};
     bad->begins[bad->n_begins++] =

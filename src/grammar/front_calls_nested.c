@@ -15,9 +15,11 @@ static qn_status value_of(qn_call_tags *t, const qn_json *schema, unsigned depth
 /* Keywords of objects and lists that are enforced here, or say nothing. */
 static qn_status check_keywords(qn_call_tags *t, const qn_json *schema)
 {
-    static const char *const known[] = {"type", "properties", "required", "additionalProperties", "items", "minItems",
-                                        "maxItems", "title", "description", "default", "examples", "$schema", "$id",
-                                        "$comment", "$defs", "definitions", "deprecated", "readOnly", "nullable"};
+    static const char *const known[] = {"type",        "properties", "required", "additionalProperties",
+                                        "items",       "minItems",   "maxItems", "title",
+                                        "description", "default",    "examples", "$schema",
+                                        "$id",         "$comment",   "$defs",    "definitions",
+                                        "deprecated",  "readOnly",   "nullable"};
     for (size_t i = 0; i < qn_json_count(schema); i++) {
         qn_str key = qn_json_key_at(schema, i);
         bool is_known = false;
@@ -25,7 +27,8 @@ static qn_status check_keywords(qn_call_tags *t, const qn_json *schema)
             is_known = is_known || qn_str_is(key, known[k]);
         }
         if (!is_known) {
-            return qn_fail(t->err, QN_EUNSUPPORTED, "schema: \"%.*s\" of objects and lists is not enforced in nested tags",
+            return qn_fail(t->err, QN_EUNSUPPORTED,
+                           "schema: \"%.*s\" of objects and lists is not enforced in nested tags",
                            (int)(key.len < 60 ? key.len : 60), key.data);
         }
     }
@@ -40,9 +43,9 @@ static qn_status tag(qn_call_tags *t, qn_str name, const qn_json *schema, unsign
     qn_gx value = 0, key = qn_gx_bytes(c->b, name);
     QN_TRY(qn_tags_check_key(t, name));
     QN_TRY(value_of(t, schema, depth + 1, &value));
-    qn_gx parts[] = {qn_calls_maybe(c, s->key_open.before), qn_calls_mark(c, &s->key_open), key,
+    qn_gx parts[] = {qn_calls_maybe(c, s->key_open.before), qn_calls_mark(c, &s->key_open),     key,
                      qn_calls_mark(c, &s->key_end),         qn_calls_text(c, s->key_end.after), value,
-                     qn_calls_text(c, s->value_end.before), qn_calls_mark(c, &s->value_end), key,
+                     qn_calls_text(c, s->value_end.before), qn_calls_mark(c, &s->value_end),    key,
                      qn_calls_mark(c, &s->key_end)};
     *out = qn_gx_cat(c->b, parts, 10);
     return QN_OK;
@@ -94,7 +97,8 @@ static qn_status members(qn_call_tags *t, const qn_json *schema, unsigned depth,
         qn_str name = qn_json_key_at(properties, i);
         bool is_list_too = (qn_read_types(schema) & (QN_READ_ARRAY | QN_READ_OBJECT)) != QN_READ_OBJECT;
         if (qn_str_is(name, "item") && depth > 0 && is_list_too) {
-            return qn_fail(t->err, QN_EUNSUPPORTED, "schema: a property named \"item\" looks like a list in nested tags");
+            return qn_fail(t->err, QN_EUNSUPPORTED,
+                           "schema: a property named \"item\" looks like a list in nested tags");
         }
         qn_gx one = 0;
         QN_TRY(tag(t, name, qn_json_at(properties, i), depth, &one));

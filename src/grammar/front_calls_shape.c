@@ -113,10 +113,13 @@ static qn_gx object_tail(qn_calls *c, const qn_call_tool *t)
 {
     qn_gx_builder *b = c->b;
     if (c->syntax->head.len > 0) {
-        return qn_gx_cat(b, (qn_gx[]){qn_front_literal(b, t->name, true), piece(c, c->syntax->middle), t->arguments}, 3);
+        return qn_gx_cat(b, (qn_gx[]){qn_front_literal(b, t->name, true), piece(c, c->syntax->middle), t->arguments},
+                         3);
     }
-    return qn_gx_cat(b, (qn_gx[]){qn_front_literal(b, t->name, true), qn_gx_bytes(b, QN_STR("\"")), comma(c),
-                                  key(c, c->syntax->arguments_key), t->arguments}, 5);
+    return qn_gx_cat(b,
+                     (qn_gx[]){qn_front_literal(b, t->name, true), qn_gx_bytes(b, QN_STR("\"")), comma(c),
+                               key(c, c->syntax->arguments_key), t->arguments},
+                     5);
 }
 
 static qn_gx keyed_tail(qn_calls *c, const qn_call_tool *t)
@@ -140,8 +143,9 @@ static qn_gx object(qn_calls *c, uint32_t only)
         its_id = qn_gx_cat(b, (qn_gx[]){comma(c), key(c, s->id_key), quote, id(c), quote}, 5);
         its_id = qn_gx_repeat(b, its_id, 0, 1);
     }
-    return qn_gx_cat(b, (qn_gx[]){open, c->blank, key(c, s->name_key), quote, each(c, only, object_tail), its_id, c->blank,
-                                  close}, 8);
+    return qn_gx_cat(
+        b, (qn_gx[]){open, c->blank, key(c, s->name_key), quote, each(c, only, object_tail), its_id, c->blank, close},
+        8);
 }
 
 static qn_gx named_tail(qn_calls *c, const qn_call_tool *t)
@@ -170,8 +174,10 @@ static qn_gx named(qn_calls *c, uint32_t only)
     if (s->id_place != QN_ID_BEFORE_NAME) {
         return each(c, only, named_tail);
     }
-    return qn_gx_cat(c->b, (qn_gx[]){id(c), qn_calls_mark(c, &s->id_end), qn_calls_maybe(c, s->id_end.after),
-                                     each(c, only, named_tail)}, 4);
+    return qn_gx_cat(
+        c->b,
+        (qn_gx[]){id(c), qn_calls_mark(c, &s->id_end), qn_calls_maybe(c, s->id_end.after), each(c, only, named_tail)},
+        4);
 }
 
 qn_gx qn_calls_of(qn_calls *c, uint32_t only)
@@ -184,8 +190,10 @@ qn_gx qn_calls_of(qn_calls *c, uint32_t only)
     }
     /* Templates may write the line end of parameters that are not there too. */
     qn_gx again = s->shape == QN_SHAPE_TAGGED ? qn_calls_maybe(c, s->call_close.before) : c->none;
-    return qn_gx_cat(c->b, (qn_gx[]){qn_calls_mark(c, &s->call_open), qn_calls_maybe(c, s->call_open.after), body,
-                                     qn_calls_maybe(c, s->call_close.before), again, qn_calls_mark(c, &s->call_close)}, 6);
+    return qn_gx_cat(c->b,
+                     (qn_gx[]){qn_calls_mark(c, &s->call_open), qn_calls_maybe(c, s->call_open.after), body,
+                               qn_calls_maybe(c, s->call_close.before), again, qn_calls_mark(c, &s->call_close)},
+                     6);
 }
 
 /* ---- several ---- */
@@ -194,8 +202,8 @@ static qn_gx in_list(qn_calls *c, qn_gx call)
 {
     qn_gx_builder *b = c->b;
     qn_gx more = qn_gx_repeat(b, qn_gx_cat(b, (qn_gx[]){comma(c), call}, 2), 0, c->o->one_call ? 0 : QN_GX_NO_MAX);
-    return qn_gx_cat(b, (qn_gx[]){qn_gx_bytes(b, QN_STR("[")), c->blank, call, more, c->blank,
-                                  qn_gx_bytes(b, QN_STR("]"))}, 6);
+    return qn_gx_cat(
+        b, (qn_gx[]){qn_gx_bytes(b, QN_STR("[")), c->blank, call, more, c->blank, qn_gx_bytes(b, QN_STR("]"))}, 6);
 }
 
 /* Where nothing but whitespace tells two objects apart, it must be there. */
@@ -208,7 +216,8 @@ static qn_gx in_row(qn_calls *c, qn_gx call)
         return call;
     }
     qn_gx between = has_marks ? qn_calls_maybe(c, s->separator) : qn_gx_bytes(b, s->separator);
-    return qn_gx_cat(b, (qn_gx[]){call, qn_gx_repeat(b, qn_gx_cat(b, (qn_gx[]){between, call}, 2), 0, QN_GX_NO_MAX)}, 2);
+    return qn_gx_cat(b, (qn_gx[]){call, qn_gx_repeat(b, qn_gx_cat(b, (qn_gx[]){between, call}, 2), 0, QN_GX_NO_MAX)},
+                     2);
 }
 
 qn_gx qn_calls_all(qn_calls *c, bool at_start)

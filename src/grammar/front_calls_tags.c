@@ -9,7 +9,7 @@
 unsigned qn_tags_types(unsigned reader)
 {
     static const unsigned pairs[][2] = {{QN_READ_STRING, QN_ST_STRING}, {QN_READ_NUMBER, QN_ST_NUMBER},
-                                        {QN_READ_BOOL, QN_ST_BOOL},  {QN_READ_NULL, QN_ST_NULL},
+                                        {QN_READ_BOOL, QN_ST_BOOL},     {QN_READ_NULL, QN_ST_NULL},
                                         {QN_READ_ARRAY, QN_ST_ARRAY},   {QN_READ_OBJECT, QN_ST_OBJECT}};
     unsigned types = 0;
     for (size_t i = 0; i < sizeof(pairs) / sizeof(pairs[0]); i++) {
@@ -20,9 +20,11 @@ unsigned qn_tags_types(unsigned reader)
 
 static qn_status check_mark(qn_calls *c, qn_str mark)
 {
-    return qn_calls_overlaps(mark) ? qn_fail(c->err, QN_EUNSUPPORTED, "calls of the chat template have the mark %.*s, whose "
-                                           "end may be its beginning", QN_STR_ARG(mark))
-                                 : QN_OK;
+    return qn_calls_overlaps(mark) ? qn_fail(c->err, QN_EUNSUPPORTED,
+                                             "calls of the chat template have the mark %.*s, whose "
+                                             "end may be its beginning",
+                                             QN_STR_ARG(mark))
+                                   : QN_OK;
 }
 
 /* ---- values between marks ---- */
@@ -30,8 +32,8 @@ static qn_status check_mark(qn_calls *c, qn_str mark)
 /* Texts that a reader which knows these types takes for something else than a string. */
 static qn_gx misread(qn_calls *c, unsigned reader)
 {
-    static const qn_gx_range sign[] = {{'0', '9'}, {'-', '-'}}, in_number[] = {{'0', '9'}, {'+', '+'}, {'-', '.'},
-                                                                               {'E', 'E'}, {'e', 'e'}};
+    static const qn_gx_range sign[] = {{'0', '9'}, {'-', '-'}},
+                             in_number[] = {{'0', '9'}, {'+', '+'}, {'-', '.'}, {'E', 'E'}, {'e', 'e'}};
     qn_gx_builder *b = c->b;
     qn_gx ways[10];
     uint32_t n = 0;
@@ -103,7 +105,8 @@ qn_status qn_tags_check_key(qn_call_tags *t, qn_str name)
 {
     const qn_syntax *s = t->c->syntax;
     const qn_mark *marks[] = {&s->key_end, &s->key_end_json};
-    bool is_good = name.len > 0 && name.len <= 256 && !qn_is_blank(name.data[0]) && !qn_is_blank(name.data[name.len - 1]);
+    bool is_good =
+        name.len > 0 && name.len <= 256 && !qn_is_blank(name.data[0]) && !qn_is_blank(name.data[name.len - 1]);
     for (size_t i = 0; i < name.len; i++) {
         is_good = is_good && (unsigned char)name.data[i] >= ' ' && name.data[i] != '<' && name.data[i] != '>';
     }
@@ -112,9 +115,10 @@ qn_status qn_tags_check_key(qn_call_tags *t, qn_str name)
         is_good = is_good && (core.len == 0 || memmem(name.data, name.len, core.data, core.len) == NULL) &&
                   (core.len == 0 || memchr(name.data, core.data[0], name.len) == NULL);
     }
-    return is_good ? QN_OK
-                   : qn_fail(t->err, QN_EUNSUPPORTED, "the parameter \"%.*s\" has a name that cannot stand between marks",
-                             (int)(name.len < 80 ? name.len : 80), name.data);
+    return is_good
+               ? QN_OK
+               : qn_fail(t->err, QN_EUNSUPPORTED, "the parameter \"%.*s\" has a name that cannot stand between marks",
+                         (int)(name.len < 80 ? name.len : 80), name.data);
 }
 
 static qn_gx parameter(qn_call_tags *t, qn_str name, const qn_mark *end, qn_gx value)

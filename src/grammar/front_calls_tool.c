@@ -4,7 +4,7 @@
 
 #include <stdlib.h>
 
-#define MAX_NAME 256 /* bytes that the reader keeps; OpenAI allows 64 */
+#define MAX_NAME 256  /* bytes that the reader keeps; OpenAI allows 64 */
 #define MAX_INDENT 40 /* blanks after a line end: ten levels of four */
 
 /* ---- reading ---- */
@@ -29,7 +29,8 @@ static qn_status check_name(qn_calls *c, qn_str name)
 {
     const qn_header *h = c->d->header;
     const qn_syntax *s = c->syntax;
-    bool is_bad = h != NULL && (qn_str_eq(name, h->content) || qn_str_eq(name, h->reasoning) || holds(name, h->open.core));
+    bool is_bad =
+        h != NULL && (qn_str_eq(name, h->content) || qn_str_eq(name, h->reasoning) || holds(name, h->open.core));
     if (s != NULL) {
         const qn_mark *marks[] = {&s->name_end, &s->id_end, &s->key_open, &s->call_close};
         for (size_t i = 0; i < 4; i++) {
@@ -59,8 +60,10 @@ static qn_status read_tool(qn_calls *c, const qn_json *item, size_t i, qn_call_t
     }
     *out = (qn_call_tool){.name = qn_json_as_str(name), .parameters = parameters};
     if (!is_name(out->name)) {
-        return qn_fail(c->err, QN_EUNSUPPORTED, "tool \"%.*s\": a function's name has 1 to %d bytes, without blanks, "
-                       "quotes, brackets and <>`,;|=\\", QN_STR_ARG(out->name), MAX_NAME);
+        return qn_fail(c->err, QN_EUNSUPPORTED,
+                       "tool \"%.*s\": a function's name has 1 to %d bytes, without blanks, "
+                       "quotes, brackets and <>`,;|=\\",
+                       QN_STR_ARG(out->name), MAX_NAME);
     }
     if (parameters != NULL && qn_json_kind_of(parameters) == QN_JSON_NULL) {
         out->parameters = NULL;

@@ -1,6 +1,5 @@
-/* What the reader of answers makes of a schema: the types by which it tells what a text between marks stands for. Its own
- * words, under other names, since the front end of schemas has the same.
- * SPDX-License-Identifier: MIT */
+/* What the reader of answers makes of a schema: the types by which it tells what a text between marks stands for. Its
+ * own words, under other names, since the front end of schemas has the same. SPDX-License-Identifier: MIT */
 #ifndef QN_GRAMMAR_FRONT_CALLS_TYPES_H
 #define QN_GRAMMAR_FRONT_CALLS_TYPES_H
 

@@ -37,8 +37,8 @@ typedef struct qn_syntax {
     /* OBJECT */
     qn_str name_key, arguments_key, id_key;
     qn_str other_keys[2]; /* members that the template writes too, and whose values say nothing */
-    /* What the template writes before the name, between it and the arguments, and behind these: pieces of JSON, in which
-     * QN_SYNTAX_ID is an id. All empty: not known. */
+    /* What the template writes before the name, between it and the arguments, and behind these: pieces of JSON, in
+     * which QN_SYNTAX_ID is an id. All empty: not known. */
     qn_str head, middle, tail;
     /* NAMED, TAGGED, NESTED */
     qn_mark name_end;

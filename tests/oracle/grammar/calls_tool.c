@@ -2,11 +2,10 @@
  *     {"template": text, "bos": text, "eos": text}   the dialect of the lines that follow; out: its description
  *     {"prompt": text, "tools": [...], "choice": "auto" | "required" | "none", "name": text, "one_call": bool,
  *      "strict": bool, "specials": [text, ...], "texts": [text, ...], "generate": n, "seed": n, "steer": [text, ...]}
- * Out: {"status", "what", "accepts": [bytes taken of each text, or -1: all, and it may end there], "made": [text or
- * null, ...], "states": n, "us": microseconds of a mask, "most_us"}. Answers are made by choosing among the tokens of the masks at
- * random, where one of `steer` is tried now and then, and after a while those that end soonest. Special tokens are
- * spelled out. The argument names a vocabulary's file; without one a small vocabulary with a hundred words is made, which
- * has the specials of the line as such tokens.
+ * Out: {"status", "what", "accepts": [bytes taken of each text, or -1: all], "made": [text or null, ...], "states": n,
+ * "us": microseconds of a mask, "most_us"}. Answers are made of random tokens of the masks, where one of `steer` is
+ * tried now and then, and after a while of those that end soonest. Special tokens are spelled out. The argument names a
+ * vocabulary's file; without one a small one is made, which has the specials of the line as such tokens.
  * SPDX-License-Identifier: MIT */
 #include "../../unit/text/small_vocab.h"
 #include "base/random.h"
@@ -18,10 +17,11 @@
 #define MAX_NODES 1000000
 #define FREE_TOKENS 80
 #define MAX_TOKENS 6000
-#define PARSE_SPECIAL QN_TEXT_PARSE_SPECIAL
+enum { PARSE_SPECIAL = QN_TEXT_PARSE_SPECIAL };
 
-static const char *const words[] = {"\",\"", "\":", "\"}", "{\"", "[\"", "\"]", "]}", "},", "true", "null", "12", "-1",
-                                    ".5", "\\u", "\\n", "</", ">\\n", "<tool", "_call", "\xE6\xB1\x89", "name"};
+static const char *const words[] = {"\",\"", "\":",  "\"}",  "{\"",   "[\"",   "\"]",          "]}",
+                                    "},",    "true", "null", "12",    "-1",    ".5",           "\\u",
+                                    "\\n",   "</",   ">\\n", "<tool", "_call", "\xE6\xB1\x89", "name"};
 
 typedef struct vocabulary {
     uint8_t *file;
@@ -64,9 +64,7 @@ static void prepare(vocabulary *v)
     v->n_vocab = qn_tokenizer_n_vocab(v->tokenizer);
     v->bits = calloc((v->n_vocab + 63) / 64, sizeof(*v->bits));
     v->allowed = calloc(v->n_vocab, sizeof(*v->allowed));
-    if (v->bits == NULL || v->allowed == NULL) {
-        exit(1);
-    }
+    must(v->bits != NULL && v->allowed != NULL ? QN_OK : QN_ENOMEM, &err);
     memset(v->bytes, 0xFF, sizeof(v->bytes));
     for (uint32_t id = 0; id < v->n_vocab; id++) {
         qn_str s = qn_vocab_bytes(v->vocab, (int32_t)id);
@@ -227,11 +225,6 @@ static int32_t soonest(run *r, qn_matcher *m, uint32_t n_allowed)
     return best;
 }
 
-static bool is_end(const run *r, int32_t id)
-{
-    return qn_tokenizer_is_end(r->v->tokenizer, id);
-}
-
 /* False: no end came. */
 static bool make_text(run *r, qn_grammar *g, qn_buf *out)
 {
@@ -248,7 +241,8 @@ static bool make_text(run *r, qn_grammar *g, qn_buf *out)
         }
         uint32_t n_allowed = mask(r, m);
         if (n_allowed == 0) {
-            fprintf(stderr, "calls_tool: an empty mask after %.*s\n", (int)out->len, out->data != NULL ? out->data : "");
+            fprintf(stderr, "calls_tool: an empty mask after %.*s\n", (int)out->len,
+                    out->data != NULL ? out->data : "");
             exit(1);
         }
         int32_t id = r->v->allowed[qn_random_below(&r->random, n_allowed)];
@@ -256,7 +250,7 @@ static bool make_text(run *r, qn_grammar *g, qn_buf *out)
             is_done = qn_matcher_may_end(m);
             id = is_done ? 0 : soonest(r, m, n_allowed);
         }
-        is_done = is_done || (is_end(r, id) && qn_matcher_may_end(m));
+        is_done = is_done || (qn_tokenizer_is_end(r->v->tokenizer, id) && qn_matcher_may_end(m));
         if (!is_done && id < 0) {
             break;
         }

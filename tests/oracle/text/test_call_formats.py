@@ -1,5 +1,5 @@
-"""Formats of answers with calls: what a template writes itself is allowed; and whatever is made at random under a format
-is read back as calls of tools of the list, with arguments that their schemas allow, and loses nothing.
+"""Formats of answers with calls: what a template writes itself is allowed; and whatever is made at random under a
+format is read back as calls of tools of the list, with arguments that their schemas allow, and loses nothing.
 
 SPDX-License-Identifier: MIT
 """
@@ -53,8 +53,10 @@ TOOLS = answers.TOOLS + [
     {"type": "function", "function": {"name": "now", "description": "No parameters."}},
     {"name": "pick", "parameters": {
         "type": "object", "additionalProperties": False, "required": ["color", "n"],
-        "properties": {"color": {"enum": ["red", "dark blue", "</x>"]}, "n": {"type": "integer", "minimum": 1, "maximum": 99},
-                       "when": {"type": "string", "format": "date"}, "code": {"type": "string", "pattern": "^[A-Z]{2}[0-9]+$"},
+        "properties": {"color": {"enum": ["red", "dark blue", "</x>"]},
+                       "n": {"type": "integer", "minimum": 1, "maximum": 99},
+                       "when": {"type": "string", "format": "date"},
+                       "code": {"type": "string", "pattern": "^[A-Z]{2}[0-9]+$"},
                        "short": {"type": "string", "minLength": 1, "maxLength": 5},
                        "maybe": {"type": ["string", "null"]}, "sizes": {"type": "array", "items": {"type": "number"},
                                                                         "maxItems": 3},

@@ -205,7 +205,8 @@ static void refuses(const place *p, const qn_call_format_options *o, qn_status s
 static void what_is_wrong_is_named(void **state)
 {
     (void)state;
-    static const char bad[] = "[{\"name\":\"f\",\"parameters\":{\"type\":\"object\",\"properties\":{\"k\":{\"format\":\"what\"}}}}]";
+    static const char bad[] =
+        "[{\"name\":\"f\",\"parameters\":{\"type\":\"object\",\"properties\":{\"k\":{\"format\":\"what\"}}}}]";
     place p = open_place(hermes), none = open_place("{% for m in messages %}{{ m.content }}{% endfor %}");
     qn_call_format_options o = options(QN_TOOLS_REQUIRED);
     refuses(&none, &o, QN_EUNSUPPORTED, "no calls");

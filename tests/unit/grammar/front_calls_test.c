@@ -29,9 +29,13 @@ static qn_status build_with(qn_dialect *d, qn_gx_builder *b, qn_str source, qn_e
     qn_dialect_view view;
     qn_json_doc *doc = NULL;
     qn_dialect_get_view(d, &view);
-    qn_front_calls_options o = {.dialect = &view, .choice = now.choice, .one_call = now.one_call, .strict = now.strict,
+    qn_front_calls_options o = {.dialect = &view,
+                                .choice = now.choice,
+                                .one_call = now.one_call,
+                                .strict = now.strict,
                                 .name = now.name != NULL ? qn_str_of(now.name) : QN_STR(""),
-                                .specials = now.specials, .n_specials = now.n_specials};
+                                .specials = now.specials,
+                                .n_specials = now.n_specials};
     QN_TRY(qn_dialect_find_start(d, qn_str_of(now.prompt), NULL, &o.start, err));
     if (source.len > 0) {
         QN_TRY(qn_json_parse(NULL, source.data, source.len, 1u << 20, &doc, err));
@@ -52,10 +56,13 @@ static qn_status calls(qn_gx_builder *b, qn_str source, qn_error *err)
 
 #define OBJECT(members) "\"parameters\":{\"type\":\"object\",\"additionalProperties\":false," members "}}"
 static const char tools[] =
-    "[{\"type\":\"function\",\"function\":{\"name\":\"look\"," OBJECT("\"properties\":{\"s\":{\"type\":\"string\"},"
-    "\"i\":{\"type\":\"integer\",\"maximum\":9},\"b\":{\"type\":\"boolean\"},\"u\":{\"type\":[\"string\",\"null\"]},"
-    "\"e\":{\"enum\":[\"p q\",\"r\"]},\"d\":{\"type\":\"string\",\"format\":\"date\"},\"any\":{}},\"required\":[\"s\"]")
-    "},{\"name\":\"now\"}]";
+    "[{\"type\":\"function\",\"function\":{\"name\":\"look\"," OBJECT(
+        "\"properties\":{\"s\":{\"type\":\"string\"},"
+        "\"i\":{\"type\":\"integer\",\"maximum\":9},\"b\":{\"type\":\"boolean\"},\"u\":{\"type\":[\"string\",\"null\"]}"
+        ","
+        "\"e\":{\"enum\":[\"p "
+        "q\",\"r\"]},\"d\":{\"type\":\"string\",\"format\":\"date\"},\"any\":{}},\"required\":[\"s\"]") "},{\"name\":"
+                                                                                                        "\"now\"}]";
 
 /* ---- shapes ---- */
 
@@ -66,9 +73,11 @@ static void objects(void **state)
     front_check(calls, tools, "+", "+plain text, <call a> and {\"name\": \"x\"}", "-a<eot>",
                 "+\n<call>\n{\"name\": \"look\", \"arguments\": {\"s\": \"x\"}}\n</call>",
                 "+text\n<call>\n{\"name\":\"look\",\"arguments\":{\"s\":\"</call>\",\"i\":-3}}\n</call>",
-                "+\n<call>\n{\"name\": \"now\", \"arguments\": {}}\n</call>\n<call>\n{\"name\": \"now\", \"arguments\": {}}\n</call>",
-                "+<think>\nhm\n</think>\n\ntext", "+<think>\nhm\n</think>\n\n\n<call>\n{\"name\": \"now\", \"arguments\": {}}\n</call>",
-                "-<think>\nhm", "-\n<call>\n{\"name\": \"now\", \"arguments\": {}}", "-\n<call>\n", "-text <call> more",
+                "+\n<call>\n{\"name\": \"now\", \"arguments\": {}}\n</call>\n<call>\n{\"name\": \"now\", "
+                "\"arguments\": {}}\n</call>",
+                "+<think>\nhm\n</think>\n\ntext",
+                "+<think>\nhm\n</think>\n\n\n<call>\n{\"name\": \"now\", \"arguments\": {}}\n</call>", "-<think>\nhm",
+                "-\n<call>\n{\"name\": \"now\", \"arguments\": {}}", "-\n<call>\n", "-text <call> more",
                 "-\n<call>\n{\"name\": \"now\", \"arguments\": {}}\n</call> text",
                 "-\n<call>\n{\"name\": \"look\", \"arguments\": {}}\n</call>",
                 "-\n<call>\n{\"name\": \"look\", \"arguments\": {\"s\": 1}}\n</call>",
@@ -85,7 +94,8 @@ static void choices(void **state)
     (void)state;
     set(small_objects, "<user>a<eot><bot>", QN_CALLS_REQUIRED);
     front_check(calls, tools, "-", "-text", "-text\n<call>\n{\"name\": \"now\", \"arguments\": {}}\n</call>",
-                "+\n<call>\n{\"name\": \"now\", \"arguments\": {}}\n</call>", "+<call>{\"name\":\"now\",\"arguments\":{}}</call>",
+                "+\n<call>\n{\"name\": \"now\", \"arguments\": {}}\n</call>",
+                "+<call>{\"name\":\"now\",\"arguments\":{}}</call>",
                 "+<think>a</think>\n<call>\n{\"name\": \"now\", \"arguments\": {}}\n</call>", NULL);
     now.name = "look";
     front_check(calls, tools, "-<call>{\"name\":\"now\",\"arguments\":{}}</call>",
@@ -93,7 +103,8 @@ static void choices(void **state)
     now.name = NULL;
     now.one_call = true;
     front_check(calls, tools, "+<call>{\"name\":\"now\",\"arguments\":{}}</call>",
-                "-<call>{\"name\":\"now\",\"arguments\":{}}</call>\n<call>{\"name\":\"now\",\"arguments\":{}}</call>", NULL);
+                "-<call>{\"name\":\"now\",\"arguments\":{}}</call>\n<call>{\"name\":\"now\",\"arguments\":{}}</call>",
+                NULL);
     set(small_objects, "<user>a<eot><bot>", QN_CALLS_NONE);
     front_check(calls, "", "+", "+text <cal", "-<call>{\"name\":\"now\",\"arguments\":{}}</call>", NULL);
 }
@@ -124,31 +135,35 @@ static void parameters_between_marks(void **state)
 #define CALL(p) "\n<call>\n<f=look>\n" p "</f>\n</call>"
 #define S "<p=s>\nx\n</p>\n"
     set(small_tags, "<user>a<eot><bot>", QN_CALLS_AUTO);
-    front_check(calls, tools, "+" CALL(S), "+text" CALL("<p=s>\n\"</p\n</p>\n"), "-" CALL(""), "-" CALL("<p=s>\na</p>b\n</p>\n"),
-                "+" CALL(S "<p=i>\n9\n</p>\n"), "-" CALL(S "<p=i>\n10\n</p>\n"), "-" CALL(S "<p=i>\nx\n</p>\n"),
-                "+" CALL(S "<p=b>\ntrue\n</p>\n"), "+" CALL(S "<p=b>\nTrue\n</p>\n"), "-" CALL(S "<p=b>\nyes\n</p>\n"),
-                "+" CALL(S "<p=u>\nnull\n</p>\n"), "+" CALL(S "<p=u>\n12\n</p>\n"), "+" CALL(S "<p=e>\np q\n</p>\n"),
-                "-" CALL(S "<p=e>\n\"r\"\n</p>\n"), "+" CALL(S "<p=d>\n2024-02-29\n</p>\n"),
-                "-" CALL(S "<p=d>\n2024-02-30\n</p>\n"), "+" CALL(S "<p=any>\n[1, \"a\"]\n</p>\n"),
-                "+" CALL(S "<p=any>\nwords\n</p>\n"), "-" CALL(S "<p=any>\n[1, \n</p>\n"), "-" CALL(S "<p=z>\n1\n</p>\n"),
-                "-" CALL(S S), "-" CALL(S "<p=any>\n[\"</p>\"]\n</p>\n"), "+\n<call>\n<f=now>\n</f>\n</call>", NULL);
+    front_check(calls, tools, "+" CALL(S), "+text" CALL("<p=s>\n\"</p\n</p>\n"), "-" CALL(""),
+                "-" CALL("<p=s>\na</p>b\n</p>\n"), "+" CALL(S "<p=i>\n9\n</p>\n"), "-" CALL(S "<p=i>\n10\n</p>\n"),
+                "-" CALL(S "<p=i>\nx\n</p>\n"), "+" CALL(S "<p=b>\ntrue\n</p>\n"), "+" CALL(S "<p=b>\nTrue\n</p>\n"),
+                "-" CALL(S "<p=b>\nyes\n</p>\n"), "+" CALL(S "<p=u>\nnull\n</p>\n"), "+" CALL(S "<p=u>\n12\n</p>\n"),
+                "+" CALL(S "<p=e>\np q\n</p>\n"), "-" CALL(S "<p=e>\n\"r\"\n</p>\n"),
+                "+" CALL(S "<p=d>\n2024-02-29\n</p>\n"), "-" CALL(S "<p=d>\n2024-02-30\n</p>\n"),
+                "+" CALL(S "<p=any>\n[1, \"a\"]\n</p>\n"), "+" CALL(S "<p=any>\nwords\n</p>\n"),
+                "-" CALL(S "<p=any>\n[1, \n</p>\n"), "-" CALL(S "<p=z>\n1\n</p>\n"), "-" CALL(S S),
+                "-" CALL(S "<p=any>\n[\"</p>\"]\n</p>\n"), "+\n<call>\n<f=now>\n</f>\n</call>", NULL);
 }
 
 static void tags_in_tags(void **state)
 {
     (void)state;
     static const char chat[] = SMALL_TOOLS SMALL_HEAD SMALL_CONTENT
-        "{%- macro put(v) %}{%- if v is mapping %}{%- for k, x in v.items() %}#<{{ k }}>{{ put(x) }}#</{{ k }}>{%- endfor %}"
+        "{%- macro put(v) %}{%- if v is mapping %}{%- for k, x in v.items() %}#<{{ k }}>{{ put(x) }}#</{{ k }}>{%- "
+        "endfor %}"
         "{%- elif v is string %}{{ v }}{%- else %}{{ v | tojson }}{%- endif %}{%- endmacro %}" SMALL_CALLS
         "#[go {{ f.name }}]{{ put(f.arguments) }}#[/go]" SMALL_TAIL;
     static const char list[] =
-        "[{\"name\":\"f\",\"parameters\":{\"type\":\"object\",\"required\":[\"a\"],\"properties\":{\"a\":{\"type\":\"string\"},"
+        "[{\"name\":\"f\",\"parameters\":{\"type\":\"object\",\"required\":[\"a\"],\"properties\":{\"a\":{\"type\":"
+        "\"string\"},"
         "\"o\":{\"type\":\"object\",\"properties\":{\"n\":{\"type\":\"integer\"},\"b\":{\"type\":\"boolean\"}}},"
         "\"l\":{\"type\":\"array\",\"items\":{\"type\":\"integer\"},\"minItems\":1,\"maxItems\":2}}}}]";
     set(chat, "<user>a<eot><bot>", QN_CALLS_AUTO);
     front_check(calls, list, "+text", "+#[go f]#<a>x#</a>#[/go]", "-#[go f]#[/go]", "-#[go f]#<a>x#</o>#[/go]",
                 "+#[go f]#<a>x#</a>#<o>#<n>1#</n>#<b>true#</b>#</o>#[/go]", "+#[go f]#<a>x#</a>#<o>{}#</o>#[/go]",
-                "-#[go f]#<a>x#</a>#<o>#<n>a#</n>#</o>#[/go]", "+#[go f]#<a>x#</a>#<l>#<item>1#</item>#<item>2#</item>#</l>#[/go]",
+                "-#[go f]#<a>x#</a>#<o>#<n>a#</n>#</o>#[/go]",
+                "+#[go f]#<a>x#</a>#<l>#<item>1#</item>#<item>2#</item>#</l>#[/go]",
                 "-#[go f]#<a>x#</a>#<l>[]#</l>#[/go]", "-#[go f]#<a>x#<y#</a>#[/go]", NULL);
     front_refuses(calls, "[{\"name\":\"f\",\"parameters\":{\"anyOf\":[{}]}}]", QN_EUNSUPPORTED, "\"anyOf\"");
 }
@@ -164,9 +179,9 @@ static void python_and_braces(void **state)
     front_check(calls, tools, "+<py>[now()]</py>", "+<py>[look(s=\"a\"), look(s=\"\", i=3, b=True)]</py>",
                 "-<py>[look()]</py>", "-<py>[look(s=a)]</py>", "-<py>[now()</py>", "-<py>[]</py>", NULL);
     set(braces, "<user>a<eot><bot>", QN_CALLS_AUTO);
-    front_check(calls, tools, "+<go>now{}<stop>", "+<go>look{s:<q>\"a\" \\ \n<q>,i:3,e:<q>r<q>}<stop>", "-<go>look{}<stop>",
-                "-<go>look{s:\"a\"}<stop>", "-<go>look{s:<q>a<q>b<q>}<stop>", "-<go>look{s:<q>a<q>,i:x}<stop>",
-                "+<go>look{s:<q><q>,any:{k:[1,<q>v<q>]}}<stop>", NULL);
+    front_check(calls, tools, "+<go>now{}<stop>", "+<go>look{s:<q>\"a\" \\ \n<q>,i:3,e:<q>r<q>}<stop>",
+                "-<go>look{}<stop>", "-<go>look{s:\"a\"}<stop>", "-<go>look{s:<q>a<q>b<q>}<stop>",
+                "-<go>look{s:<q>a<q>,i:x}<stop>", "+<go>look{s:<q><q>,any:{k:[1,<q>v<q>]}}<stop>", NULL);
 }
 
 /* ---- what is refused ---- */
@@ -182,15 +197,17 @@ static void tools_are_checked(void **state)
     front_refuses(calls, "[{\"name\":\"\"}]", QN_EUNSUPPORTED, "name");
     front_refuses(calls, "[{\"name\":\"a\"},{\"name\":\"b\"},{\"name\":\"a\"}]", QN_EFORMAT, "two functions");
     front_refuses(calls, "[{\"name\":\"a\",\"parameters\":[]}]", QN_EFORMAT, "tool \"a\"");
-    front_refuses(calls, "[{\"name\":\"a\",\"parameters\":{\"type\":\"object\",\"properties\":{\"k\":{\"format\":\"w\"}}}}]",
+    front_refuses(calls,
+                  "[{\"name\":\"a\",\"parameters\":{\"type\":\"object\",\"properties\":{\"k\":{\"format\":\"w\"}}}}]",
                   QN_EUNSUPPORTED, "tool \"a\": schema");
     front_refuses(calls, "[{\"type\":\"web_search\",\"function\":{\"name\":\"a\"}}]", QN_EUNSUPPORTED, "no function");
-    front_refuses(calls, "[{\"name\":\"a\",\"strict\":true,\"parameters\":{\"type\":\"object\",\"properties\":{\"k\":{}}}}]",
+    front_refuses(calls,
+                  "[{\"name\":\"a\",\"strict\":true,\"parameters\":{\"type\":\"object\",\"properties\":{\"k\":{}}}}]",
                   QN_EUNSUPPORTED, "tool \"a\"");
     set(small_tags, "<user>a<eot><bot>", QN_CALLS_AUTO);
     front_refuses(calls, "[{\"name\":\"a\",\"parameters\":{\"properties\":{\"k<\":{}}}}]", QN_EUNSUPPORTED, "\"k<\"");
-    front_refuses(calls, "[{\"name\":\"a\",\"parameters\":{\"properties\":{\"k\":{\"enum\":[\"a</p>\"]}}}}]", QN_EUNSUPPORTED,
-                  "\"a</p>\"");
+    front_refuses(calls, "[{\"name\":\"a\",\"parameters\":{\"properties\":{\"k\":{\"enum\":[\"a</p>\"]}}}}]",
+                  QN_EUNSUPPORTED, "\"a</p>\"");
     set(small_echo, "<user>a<eot><assistant>", QN_CALLS_AUTO);
     front_refuses(calls, tools, QN_EUNSUPPORTED, "no calls");
     set(small_objects, "<user>a<eot><bot>", QN_CALLS_REQUIRED);
@@ -207,8 +224,10 @@ static void many_tools(void **state)
         qn_buf list;
         qn_buf_init(&list, NULL, "test", 1u << 20);
         for (unsigned i = 0; i < n; i++) {
-            qn_buf_printf(&list, "%c{\"name\":\"tool_%u\",\"parameters\":{\"type\":\"object\",\"properties\":{\"a\":{\"type\":"
-                          "\"string\"}}}}", i == 0 ? '[' : ',', i);
+            qn_buf_printf(&list,
+                          "%c{\"name\":\"tool_%u\",\"parameters\":{\"type\":\"object\",\"properties\":{\"a\":{\"type\":"
+                          "\"string\"}}}}",
+                          i == 0 ? '[' : ',', i);
         }
         qn_buf_printf(&list, "]%c", '\0');
         if (n > QN_CALLS_MAX_TOOLS) {
@@ -305,7 +324,8 @@ static void out_of_memory(void **state)
     for (size_t i = 0; i < sizeof(chats) / sizeof(chats[0]); i++) {
         set(chats[i], i == 2 ? "<go>user<say>a<end><go>bot" : "<user>a<eot><bot>", QN_CALLS_AUTO);
         held = small_dialect(now.chat);
-        front_without_memory(with_held, "[{\"name\":\"f\",\"parameters\":{\"properties\":{\"a\":{\"type\":\"string\"}}}}]");
+        front_without_memory(with_held,
+                             "[{\"name\":\"f\",\"parameters\":{\"properties\":{\"a\":{\"type\":\"string\"}}}}]");
         qn_dialect_close(held);
     }
 }
