@@ -63,18 +63,24 @@ void qn_attn_prepare_avx2(const float *q, size_t head_dim, void *out)
     }
 }
 
+/* As a float, whose broadcast is one load; an integer would pass through a general register. */
+QN_TILE __m256i broadcast_pair(const int16_t *at)
+{
+    return _mm256_castps_si256(_mm256_broadcast_ss((const float *)(const void *)at));
+}
+
 /* sum[r][v] += the dot products of the cells of x (even bytes, odd bytes) with elements [at, at + 4) of row r. */
 QN_TILE void add_cells(size_t n_rows, size_t n_vecs, const int16_t *const *rows, size_t at, const __m256i *even,
                        const __m256i *odd, __m256i sum[QN_ATTN_ROWS][4])
 {
     QN_UNROLL
     for (size_t r = 0; r < n_rows; r++) {
-        int32_t pair[2];
-        memcpy(pair, rows[r] + at, sizeof(pair));
+        const __m256i q02 = broadcast_pair(rows[r] + at);
+        const __m256i q13 = broadcast_pair(rows[r] + at + 2);
         QN_UNROLL
         for (size_t v = 0; v < n_vecs; v++) {
-            __m256i e = _mm256_madd_epi16(even[v], _mm256_set1_epi32(pair[0]));
-            __m256i o = _mm256_madd_epi16(odd[v], _mm256_set1_epi32(pair[1]));
+            __m256i e = _mm256_madd_epi16(even[v], q02);
+            __m256i o = _mm256_madd_epi16(odd[v], q13);
             sum[r][v] = _mm256_add_epi32(sum[r][v], _mm256_add_epi32(e, o));
         }
     }

@@ -54,14 +54,22 @@ void qn_attn_prepare_avx512vnni(const float *q, size_t head_dim, void *out)
     }
 }
 
+/* As a float, whose broadcast is one load; an integer would pass through a general register. */
+QN_INLINE __m512i broadcast_four(const int8_t *at)
+{
+    float bits;
+    memcpy(&bits, at, sizeof(bits));
+    return _mm512_castps_si512(_mm512_set1_ps(bits));
+}
+
 /* Adds the dot products of the cells in x with four bytes of every row, from byte `at` on. */
 QN_INLINE void add_cells(size_t n_rows, size_t n_vecs, const code_rows *rows, size_t at, const __m512i *x,
                          __m512i high[MAX_ROWS][2], __m512i low[MAX_ROWS][2])
 {
     QN_UNROLL
     for (size_t r = 0; r < n_rows; r++) {
-        __m512i h = _mm512_set1_epi32(qn_get_i32(rows->high + r * rows->bytes + at));
-        __m512i l = _mm512_set1_epi32(qn_get_i32(rows->low + r * rows->bytes + at));
+        __m512i h = broadcast_four(rows->high + r * rows->bytes + at);
+        __m512i l = broadcast_four(rows->low + r * rows->bytes + at);
         QN_UNROLL
         for (size_t v = 0; v < n_vecs; v++) {
             high[r][v] = _mm512_dpbusd_epi32(high[r][v], x[v], h);
