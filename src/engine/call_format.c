@@ -43,7 +43,7 @@ static void gather_marks(const qn_dialect *d, qn_buf *all)
             add_text(all, parts[i]);
         }
     }
-    for (size_t i = 0; i < v.n_own; i++) {
+    for (size_t i = 0; i < v.n_syntaxes; i++) {
         const qn_syntax *s = &v.syntaxes[i];
         const qn_mark *marks[] = {&s->section_open, &s->section_close, &s->call_open,  &s->call_close,
                                   &s->name_end,     &s->id_end,        &s->key_open,   &s->key_end,

@@ -170,20 +170,40 @@ static qn_status header_turn(qn_calls *c, qn_gx *out)
 
 /* ---- the whole ---- */
 
+/* The template shows tools and no calls: of the marks that the reader tries then, those are the model's that its
+ * vocabulary has as tokens of their own. NULL: none are. */
+static const qn_syntax *guess_syntax(const qn_calls *c)
+{
+    for (size_t i = c->d->n_own; i < c->d->n_syntaxes; i++) {
+        const qn_syntax *s = &c->d->syntaxes[i];
+        const qn_mark *open = s->section_open.core.len > 0 ? &s->section_open : &s->call_open;
+        if (!s->bare && !s->known && qn_calls_is_special(c, open->core)) {
+            return s;
+        }
+    }
+    return NULL;
+}
+
 static qn_status begin(qn_calls *c)
 {
     static const qn_gx_range blank[] = {{' ', ' '}, {'\n', '\n'}, {'\r', '\r'}, {'\t', '\t'}};
     qn_gx_builder *b = c->b;
     const qn_dialect_view *d = c->d;
     if (d->n_own == 0 && d->header == NULL) {
-        return qn_fail(c->err, QN_EUNSUPPORTED, "the chat template shows no calls of tools");
+        c->syntax = guess_syntax(c);
+        c->is_guessed = true;
+        if (c->syntax == NULL) {
+            return qn_fail(c->err, QN_EUNSUPPORTED, "the chat template shows no calls of tools");
+        }
     }
     if (c->o->start == QN_START_UNKNOWN) {
         return qn_fail(c->err, QN_EUNSUPPORTED, "the prompt ends inside an answer");
     }
-    c->syntax = d->header != NULL && d->header->json_body ? NULL : d->n_own > 0 ? &d->syntaxes[0] : NULL;
-    if (c->syntax == NULL && !d->header->json_body) {
-        return qn_fail(c->err, QN_EUNSUPPORTED, "the chat template shows calls in a shape that is not known");
+    if (d->header == NULL || !d->header->json_body) {
+        c->syntax = d->n_own > 0 ? &d->syntaxes[0] : c->syntax;
+        if (c->syntax == NULL) {
+            return qn_fail(c->err, QN_EUNSUPPORTED, "the chat template shows calls in a shape that is not known");
+        }
     }
     c->none = qn_gx_bytes(b, QN_STR(""));
     c->any = qn_gx_repeat(b, qn_front_any(b, false), 0, QN_GX_NO_MAX);

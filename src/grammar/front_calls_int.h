@@ -27,6 +27,7 @@ typedef struct qn_calls {
     const qn_front_calls_options *o;
     const qn_dialect_view *d;
     const qn_syntax *syntax; /* of the calls that are made; NULL: the header says it all */
+    bool is_guessed;         /* the template does not show it */
     qn_error *err;
     qn_call_tool *tools; /* those that may be called */
     uint32_t n_tools, n_listed;
@@ -51,6 +52,8 @@ qn_gx qn_calls_text(qn_calls *c, qn_str text);      /* as it is, with special to
 qn_gx qn_calls_spelled(qn_calls *c, qn_str core);   /* all texts that the reader takes for the mark */
 qn_gx qn_calls_mark(qn_calls *c, const qn_mark *m); /* without whitespace at its edges; empty for no mark */
 qn_gx qn_calls_maybe(qn_calls *c, qn_str text);     /* this text or none */
+/* Whether it begins with a special token. */
+bool qn_calls_is_special(const qn_calls *c, qn_str text);
 /* Whether a token in it ends a generation. */
 bool qn_calls_is_end(const qn_calls *c, qn_str text);
 static inline qn_gx qn_calls_cat(qn_calls *c, const qn_gx *parts, uint32_t n)

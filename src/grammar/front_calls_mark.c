@@ -58,6 +58,11 @@ qn_gx qn_calls_text(qn_calls *c, qn_str text)
     return n == 0 ? c->none : qn_gx_cat(b, parts, n);
 }
 
+bool qn_calls_is_special(const qn_calls *c, qn_str text)
+{
+    return text.len > 0 && special_at(c, text, 0) > 0;
+}
+
 bool qn_calls_is_end(const qn_calls *c, qn_str text)
 {
     for (size_t i = 0; i < c->o->n_specials; i++) {

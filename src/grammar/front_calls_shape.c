@@ -242,7 +242,8 @@ qn_gx qn_calls_all(qn_calls *c, bool at_start)
     if (s->section_close.core.len > 0) {
         parts[n++] = qn_calls_maybe(c, s->call_close.after);
         parts[n++] = qn_calls_maybe(c, s->section_close.before);
-        parts[n++] = qn_calls_mark(c, &s->section_close);
+        qn_gx close = qn_calls_mark(c, &s->section_close); /* not every model writes it */
+        parts[n++] = c->is_guessed ? qn_gx_repeat(b, close, 0, 1) : close;
     }
     qn_str after = s->section_close.core.len > 0 ? s->section_close.after : s->call_close.after;
     for (size_t i = 0; i < c->d->n_ends && after.len == 0; i++) {

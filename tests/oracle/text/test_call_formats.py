@@ -218,6 +218,33 @@ def test_what_is_made_is_read(tool, reader, name, special):
     assert (n_made > 0 and n_calls > 0) or name in SMALL
 
 
+# Templates that show tools and no calls: what their models write is told by the tokens that their vocabularies have.
+BY_VOCABULARY = {
+    "Kimi-K2-Thinking.jinja": ["<|tool_calls_section_begin|>", "<|tool_calls_section_end|>", "<|tool_call_begin|>",
+                               "<|tool_call_argument_begin|>", "<|tool_call_end|>"],
+    "LFM2-8B-A1B.jinja": ["<|tool_call_start|>", "<|tool_call_end|>"],
+    "ibm-granite-granite-3.3-2B-Instruct.jinja": ["<|tool_call|>"],
+}
+
+
+@pytest.mark.skipif(not FOLDER.is_dir(), reason="no shared data: templates")
+@pytest.mark.parametrize("name", BY_VOCABULARY)
+def test_what_a_vocabulary_tells_of_calls_is_enforced(tool, reader, name):
+    load(tool, name)
+    load(reader, name)
+    for choice, one_call in CHOICES[:3]:
+        prompt = prompts(name)[0]
+        got = tool.ask({"prompt": prompt, "tools": TOOLS, "choice": choice, "one_call": one_call, "generate": 20,
+                        "seed": 3, "steer": BY_VOCABULARY[name][:1], "specials": BY_VOCABULARY[name]})
+        assert got["status"] == "QN_OK", got
+        n_calls = 0
+        for made in got["made"]:
+            read = reader.ask({"prompt": prompt, "answer": made, "tools": TOOLS, "cuts": "none"})
+            check(made, read, {"headers": True}, prompt, choice, one_call)
+            n_calls += len(read["calls"])
+        assert n_calls > 0
+
+
 @pytest.fixture(scope="module")
 def real_tool():
     yield from opened(VOCAB)
