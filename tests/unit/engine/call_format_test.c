@@ -170,6 +170,44 @@ static void calls_are_of_the_list(void **state)
     close_place(&p);
 }
 
+/* A mark that the model has as a special token is that token; without a model it is text. */
+static void marks_are_the_models_tokens(void **state)
+{
+    (void)state;
+    static const char marked[] =
+        "{%- if tools %}{{ tools | tojson }}{% endif %}{%- for m in messages %}[{{ m.role }}]{{ m.content or '' }}"
+        "{%- for c in m.tool_calls or [] %}{{ '<s>go ' }}{\"name\": \"{{ c.function.name }}\", \"arguments\": "
+        "{{ c.function.arguments | tojson }}}{{ '<stop>' }}{%- endfor %}[e]{% endfor %}"
+        "{%- if add_generation_prompt %}[assistant]{% endif %}";
+    for (int has_model = 0; has_model < 2; has_model++) {
+        place p = open_place(marked);
+        qn_error err = {0};
+        qn_format *f = NULL;
+        qn_guide *g = NULL;
+        qn_model_info info;
+        int32_t id = -1;
+        qn_call_format_options o = options(QN_TOOLS_REQUIRED);
+        const qn_chat_options co = {.source = marked, .source_bytes = strlen(marked)};
+        qn_chat_close(p.c);
+        expect_ok(qn_chat_open(p.rt, has_model ? p.m : NULL, &co, &p.c, &err), &err);
+        expect_ok(qn_call_format_open(p.c, p.p, &o, &f, &err), &err);
+        expect_ok(qn_guide_open(p.m, f, &g, &err), &err);
+        qn_model_get_info(p.m, &info);
+        float *logits = calloc(info.n_vocab, sizeof(*logits));
+        qn_sampler *s = NULL;
+        const qn_sampler_options so = {.temperature = 0, .top_p = 1, .typical_p = 1, .repeat_penalty = 1};
+        assert_non_null(logits);
+        expect_ok(qn_sampler_open(p.m, &so, &s, &err), &err);
+        expect_ok(qn_guide_pick(g, s, logits, 0, &id, NULL, &err), &err);
+        assert_int_equal(id == info.bos, has_model);
+        free(logits);
+        qn_sampler_close(s);
+        qn_guide_close(g);
+        qn_format_close(f);
+        close_place(&p);
+    }
+}
+
 /* ---- sharing, and what is refused ---- */
 
 static void formats_are_shared(void **state)
@@ -258,9 +296,8 @@ static void memory_runs_out(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(calls_are_of_the_list),
-        cmocka_unit_test(formats_are_shared),
-        cmocka_unit_test(what_is_wrong_is_named),
+        cmocka_unit_test(calls_are_of_the_list), cmocka_unit_test(marks_are_the_models_tokens),
+        cmocka_unit_test(formats_are_shared),    cmocka_unit_test(what_is_wrong_is_named),
         cmocka_unit_test(memory_runs_out),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
