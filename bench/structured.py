@@ -78,7 +78,7 @@ SCHEMAS = {
 
 
 def many(schema, least):
-    """A list of such values, so that there is enough text to measure."""
+    """A list of such values, so that there is enough text to measure, and room to end it."""
     items = {k: v for k, v in schema.items() if k != "$defs"}
     whole = {"type": "array", "items": items, "minItems": least}
     return whole | ({"$defs": schema["$defs"]} if "$defs" in schema else {})
@@ -147,7 +147,7 @@ def measure(run, options, prompt, schema, seed):
     args = ["--temp", 0.8, "--seed", seed]
 
     def guided():
-        out = run(prompt, schema, options.tokens, *args)
+        out = run(prompt, schema, 2 * options.tokens, *args)
         made, t = len(out["tokens"]), out["timings"]
         picked = (made - t["jumped_tokens"]) * 1e3 / t["decode_ms"]
         return made, t["decode_tokens_per_second"], picked, t["jumped_tokens"]
@@ -155,7 +155,7 @@ def measure(run, options, prompt, schema, seed):
     def free(n):
         return run(prompt, None, n, *args, "--ignore-eos")["timings"]["decode_tokens_per_second"]
 
-    without = free(options.tokens) if seed % 2 else None
+    without = free(options.tokens) if seed % 2 else None  # then it is not known yet how many tokens there will be
     made, with_schema, picked, jumped = guided()
     return with_schema, picked, without or free(made), jumped / made
 
@@ -164,7 +164,7 @@ def compare_speed(run, options):
     print(f"{'schema':10} {'without':>9} {'with':>9} {'picked':>9}  jumped    ratio (smallest, largest)  picked")
     ratios = []
     for name, (prompt, schema) in SCHEMAS.items():
-        wrapped = many(schema, 8)
+        wrapped = many(schema, 4)
         rounds = [measure(run, options, prompt, wrapped, seed) for seed in range(1, options.rounds + 1)]
         with_schema, picked, without, jumped = (statistics.median(column) for column in zip(*rounds))
         each = sorted(r[0] / r[2] for r in rounds)

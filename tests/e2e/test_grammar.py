@@ -208,7 +208,7 @@ def test_broken_grammars(quern, tmp_path, grammar, words):
     ('{"$ref": "#/nowhere"}', ["#/$ref"]), ('{"$ref": "https://example.com/x.json"}', ["$ref"]),
     ('{"properties": {"a": {"items": {"type": "array", "uniqueItems": true}}}}', ["properties/a/items/uniqueItems"]),
     ('{"properties": {"a b": {"type": "string", "format": "idn-email"}}}', ["properties/a b/format"]),
-    ("false", []), ('{"type": "string", "minLength": 3, "maxLength": 2}', []), ('{"enum": []}', ["nothing"]),
+    ("false", []), ('{"type": "string", "minLength": 3, "maxLength": 2}', []), ('{"enum": []}', []),
     ('{"a":' * 400 + "1" + "}" * 400, []),
 ])
 def test_broken_schemas(quern, schema, words):
