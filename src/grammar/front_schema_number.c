@@ -20,11 +20,13 @@ typedef struct number {
     qn_decimal lower, upper;
     bool has_lower, has_upper, is_above, is_below; /* is_above: the bound itself is left out */
     int64_t divisor;                               /* 0: none */
-    int64_t not_multiple_of[QN_SCHEMA_MAX_NOT];    /* those that the last digits do not tell */
+    int64_t not_multiple_of[QN_SCHEMA_MAX_NOT];    /* whole numbers */
     size_t n_not;
     const qn_json *multiple_schema; /* that has the last multipleOf */
     uint32_t n_fraction;            /* digits behind the point that multipleOf 0.01 and its like allow */
     bool has_fraction_limit;
+    qn_gx fractions; /* what stands behind the point, by multipleOf 0.5 and its like; whole numbers all fit */
+    bool has_fractions;
     qn_gx all;
     bool has_all;
 } number;
@@ -113,7 +115,8 @@ static qn_status add_divisor(number *x, const qn_json *schema, const qn_json *v)
     }
     qn_gx fractions;
     if (qn_schema_fraction_multiples(x->s, &d, &fractions)) {
-        join(x, fractions);
+        x->fractions = x->has_fractions ? qn_gx_and(x->s->b, x->fractions, fractions) : fractions;
+        x->has_fractions = true;
         return QN_OK;
     }
     if (!qn_decimal_is_integer(&d) || !bound_i64(&d, true, false, &m)) {
@@ -283,14 +286,14 @@ static qn_status add_fails(number *x, const qn_schema_literal *l)
         char text[64];
         snprintf(text, sizeof(text), "-?\\d+(?:\\.\\d{1,%u}0*)?", other.n_fraction);
         all = pattern(x, text);
-    } else if (other.has_all) {
-        all = other.all;
-    } else if (qn_schema_decimal_places(other.divisor) != 0) {
-        all = all_multiples(x, other.divisor);
+    } else if (other.has_fractions) {
+        all = other.fractions;
     } else if (x->n_not < QN_SCHEMA_MAX_NOT) {
         x->not_multiple_of[x->n_not++] = other.divisor;
         x->multiple_schema = l->schema;
         return QN_OK;
+    } else if (qn_schema_decimal_places(other.divisor) != 0) {
+        all = all_multiples(x, other.divisor);
     } else {
         return qn_sx_fail(x->s, QN_EUNSUPPORTED, l->schema, "multipleOf", "more than 4 that must fail for one value");
     }
@@ -321,6 +324,9 @@ static qn_gx regular(number *x)
         join(x, pattern(x, text));
     }
     bool integers_only = x->types == QN_ST_INTEGER;
+    if (x->has_fractions && !integers_only) {
+        join(x, x->fractions);
+    }
     if (x->has_lower) {
         join(x, qn_decimal_bound(b, &x->lower, true, x->is_above, integers_only));
     }
@@ -364,7 +370,7 @@ qn_status qn_sx_number(qn_sx *s, const qn_schema_clause *c, qn_gx *out)
         return QN_OK;
     }
     if (!x.has_lower && !x.has_upper && !x.has_all && x.divisor == 0 && x.n_not == 0 && !x.has_fraction_limit &&
-        x.types == QN_ST_NUMBER) {
+        !x.has_fractions && x.types == QN_ST_NUMBER) {
         *out = pattern(&x, ANY_NUMBER);
         return qn_front_status(b, s->err);
     }
@@ -373,8 +379,15 @@ qn_status qn_sx_number(qn_sx *s, const qn_schema_clause *c, qn_gx *out)
     if (is_done) {
         return qn_front_status(b, s->err);
     }
-    if (x.n_not != 0 || (x.divisor != 0 && qn_schema_decimal_places(x.divisor) == 0)) {
+    bool is_regular = x.divisor == 0 || qn_schema_decimal_places(x.divisor) != 0;
+    for (size_t i = 0; i < x.n_not; i++) {
+        is_regular = is_regular && qn_schema_decimal_places(x.not_multiple_of[i]) != 0;
+    }
+    if (!is_regular) {
         return with_remainders(&x, out);
+    }
+    for (size_t i = 0; i < x.n_not; i++) {
+        join(&x, qn_gx_not(b, all_multiples(&x, x.not_multiple_of[i])));
     }
     if (x.divisor != 0) {
         join(&x, all_multiples(&x, x.divisor));

@@ -95,6 +95,9 @@ static void multiples(void **state)
     CHECK("{\"type\":\"number\",\"not\":{\"multipleOf\":3},\"minimum\":2}", "+2", "-3", "+4", "+3.5", "-1.5", "-30",
           "-3.0");
     CHECK("{\"type\":\"integer\",\"multipleOf\":3,\"not\":{\"multipleOf\":7}}", "+3", "-21", "-0", "+-6", "--42");
+    CHECK("{\"type\":\"number\",\"multipleOf\":7,\"not\":{\"multipleOf\":10}}", "+7", "-70", "-0", "+-21", "-5");
+    CHECK("{\"type\":\"number\",\"allOf\":[{\"multipleOf\":0.5},{\"multipleOf\":3}]}", "+3", "-1.5", "-0.5", "+-6.0");
+    CHECK("{\"type\":\"number\",\"multipleOf\":0.5,\"not\":{\"multipleOf\":3}}", "+0.5", "-3", "+4", "-0.25");
     CHECK("{\"type\":\"integer\",\"multipleOf\":86400,\"minimum\":1}", "-0", "+86400", "+172800", "+864000", "-86401",
           "--86400");
     CHECK("{\"type\":\"integer\",\"multipleOf\":100000,\"minimum\":-150000}", "+0", "+-100000", "--200000", "+100000",
