@@ -97,7 +97,9 @@ static inline qn_seq *spoil_pages(qn_session *s, qn_random *rnd)
         }
         for (uint32_t g = 0; g < s->layout.n_groups; g++) {
             for (uint32_t p = seqs[i]->kv.first[g]; p < seqs[i]->kv.end[g]; p++) {
-                memset(seqs[i]->kv.pages[g][p], 0xFF, s->layout.groups[g].page_bytes);
+                const qn_kv_group *group = &s->layout.groups[g];
+                bool is_plain = p < qn_kv_plain_pages(&s->layout, group->window);
+                memset(seqs[i]->kv.pages[g][p], 0xFF, is_plain ? group->page_bytes : group->code_bytes);
             }
         }
     }

@@ -11,6 +11,7 @@ typedef struct fixture {
     qn_kv_layer layers[MAX_LAYERS];
     qn_kv_layout layout;
     qn_kv *kv;
+    uint32_t bits, n_plain; /* for open_kv() */
 } fixture;
 
 /* Layers with the given windows; pages of page_tokens tokens; room for max_bytes. */
@@ -20,6 +21,8 @@ static void open_kv(fixture *f, uint32_t n_layers, const uint32_t *windows, uint
         f->layers[i] = (qn_kv_layer){.window = windows[i], .n_heads = 1 + i, .head_dim = 4, .v_dim = 4};
     }
     f->layout = (qn_kv_layout){.type = QN_TYPE_F32, .page_tokens = page_tokens, .n_layers = n_layers, .layers = f->layers};
+    f->layout.bits = f->bits;
+    f->layout.n_plain = f->n_plain;
     assert_int_equal(qn_kv_layout_plan(&f->layout, NULL), QN_OK);
     assert_int_equal(qn_kv_open(&f->layout, max_bytes, NULL, &f->kv, NULL), QN_OK);
 }
@@ -54,7 +57,7 @@ static void check_invariants(const fixture *f, const qn_kv_seq *s)
 static void test_pages_come_and_go(void **state)
 {
     (void)state;
-    fixture f;
+    fixture f = {0};
     qn_kv_seq s;
     const uint32_t windows[] = {0};
     open_kv(&f, 1, windows, 8, 1 << 20);
@@ -101,7 +104,7 @@ static void test_pages_come_and_go(void **state)
 static void test_a_window_gives_pages_back(void **state)
 {
     (void)state;
-    fixture f;
+    fixture f = {0};
     qn_kv_seq s;
     qn_error err = {0};
     const uint32_t windows[] = {16, 0};
@@ -138,7 +141,7 @@ static void test_a_window_gives_pages_back(void **state)
 static void test_no_page_left(void **state)
 {
     (void)state;
-    fixture f;
+    fixture f = {0};
     qn_kv_seq a, b;
     qn_error err = {0};
     const uint32_t windows[] = {0, 24};
@@ -174,7 +177,7 @@ static void test_no_page_left(void **state)
 static void test_memory_is_cut_anew(void **state)
 {
     (void)state;
-    fixture f;
+    fixture f = {0};
     qn_kv_seq s[4];
     const uint32_t windows[] = {0, 8};
     open_kv(&f, 2, windows, 8, 0);
@@ -201,6 +204,28 @@ static void test_memory_is_cut_anew(void **state)
         qn_kv_seq_free(f.kv, &s[0]);
     }
     qn_kv_close(f.kv);
+}
+
+/* What the types save, a block being one head of one token of at least 64 numbers, and a text of 8192 tokens. */
+static void test_bytes_of_the_types(void **state)
+{
+    (void)state;
+    static const uint32_t dims[] = {64, 80, 96, 128, 256};
+    for (size_t i = 0; i < sizeof(dims) / sizeof(dims[0]); i++) {
+        qn_kv_layer layer = {.n_heads = 3, .head_dim = dims[i], .v_dim = dims[i]};
+        qn_kv_layout kv = {.type = QN_TYPE_F16, .page_tokens = 32, .n_layers = 1, .layers = &layer};
+        assert_int_equal(qn_kv_layout_plan(&kv, NULL), QN_OK);
+        double f16 = (double)qn_kv_worst_bytes(&kv, 8192, 512, 2);
+        kv.bits = 8;
+        assert_int_equal(qn_kv_layout_plan(&kv, NULL), QN_OK);
+        assert_true((double)qn_kv_worst_bytes(&kv, 8192, 512, 2) <= 0.55 * f16);
+        kv.n_plain = 512 / 32;
+        assert_true((double)qn_kv_worst_bytes(&kv, 8192, 512, 2) <= 0.57 * f16);
+        kv.bits = 4;
+        kv.n_plain = 1;
+        assert_int_equal(qn_kv_layout_plan(&kv, NULL), QN_OK);
+        assert_true((double)qn_kv_worst_bytes(&kv, 8192, 512, 2) <= 0.30 * f16);
+    }
 }
 
 /* ---- random calls against a model ----------------------------------------------------------------- */
@@ -258,6 +283,12 @@ static void check_tags(const fixture *f, const qn_kv_seq *s, const model_seq *m)
     }
 }
 
+static uint64_t page_bytes(const fixture *f, uint32_t g, uint32_t i_page)
+{
+    const qn_kv_group *group = &f->layout.groups[g];
+    return i_page < qn_kv_plain_pages(&f->layout, group->window) ? group->page_bytes : group->code_bytes;
+}
+
 /* No two pages share a byte, whatever groups they belong to, and all are counted. */
 static void check_pages(const fixture *f, const qn_kv_seq *seqs)
 {
@@ -268,7 +299,7 @@ static void check_pages(const fixture *f, const qn_kv_seq *seqs)
     for (uint32_t i = 0; i < N_SEQS; i++) {
         for (uint32_t g = 0; g < f->layout.n_groups; g++) {
             for (uint32_t k = seqs[i].first[g]; k < seqs[i].end[g]; k++) {
-                uintptr_t from = (uintptr_t)seqs[i].pages[g][k], to = from + f->layout.groups[g].page_bytes;
+                uintptr_t from = (uintptr_t)seqs[i].pages[g][k], to = from + page_bytes(f, g, k);
                 assert_int_equal(from % 64, 0);
                 for (size_t other = 0; other < n; other++) {
                     assert_true(to <= page[other].from || page[other].to <= from);
@@ -282,9 +313,10 @@ static void check_pages(const fixture *f, const qn_kv_seq *seqs)
     assert_int_equal(qn_kv_pages_in_use(f->kv), n);
 }
 
-static void play(const uint32_t *windows, uint32_t n_layers, uint32_t page_tokens, uint64_t seed)
+static void play(const uint32_t *windows, uint32_t n_layers, uint32_t page_tokens, uint32_t bits, uint32_t n_plain,
+                 uint64_t seed)
 {
-    fixture f;
+    fixture f = {.bits = bits, .n_plain = n_plain};
     qn_kv_seq seqs[N_SEQS];
     model_seq model[N_SEQS] = {0};
     qn_random rnd;
@@ -348,10 +380,14 @@ static void test_random_calls(void **state)
 {
     (void)state;
     const uint32_t full[] = {0}, mixed[] = {0, 20}, three[] = {0, 1, 33};
-    play(full, 1, 8, 1);
-    play(mixed, 2, 8, 2);
-    play(mixed, 2, 32, 3);
-    play(three, 3, 16, 4);
+    play(full, 1, 8, 0, 0, 1);
+    play(mixed, 2, 8, 0, 0, 2);
+    play(mixed, 2, 32, 0, 0, 3);
+    play(three, 3, 16, 0, 0, 4);
+    /* codes behind some plain pages, which are larger */
+    play(full, 1, 8, 8, 3, 5);
+    play(mixed, 2, 16, 8, 2, 6);
+    play(three, 3, 8, 4, 1, 7);
 }
 
 /* With the bytes that qn_kv_worst_bytes() states no reservation fails, whatever the steps. */
@@ -361,7 +397,7 @@ static void test_the_worst_case_is_enough(void **state)
     qn_random rnd;
     qn_random_seed(&rnd, 11);
     for (int round = 0; round < 300; round++) {
-        fixture f;
+        fixture f = {0};
         qn_kv_seq s[2];
         uint32_t windows[] = {0, 1 + (uint32_t)qn_random_below(&rnd, 70)};
         uint32_t page_tokens = 8 * (1 + (uint32_t)qn_random_below(&rnd, 4)), n_ctx = 1 + (uint32_t)qn_random_below(&rnd, 200);
@@ -403,7 +439,7 @@ static void test_no_memory(void **state)
     (void)state;
     uint64_t live = qn_alloc_live();
     const uint32_t windows[] = {0, 8};
-    fixture f;
+    fixture f = {0};
     open_kv(&f, 2, windows, 8, 1 << 16);
     uint64_t opened = qn_alloc_live();
     qn_kv_seq s;
@@ -436,6 +472,7 @@ int main(void)
         cmocka_unit_test(test_a_window_gives_pages_back),
         cmocka_unit_test(test_no_page_left),
         cmocka_unit_test(test_memory_is_cut_anew),
+        cmocka_unit_test(test_bytes_of_the_types),
         cmocka_unit_test(test_random_calls),
         cmocka_unit_test(test_the_worst_case_is_enough),
         cmocka_unit_test(test_no_memory),

@@ -26,12 +26,13 @@ static void test_one_group(void **state)
     assert_int_equal(kv.groups[0].page_bytes, 2 * 2 * (2 * 16 * 8 * 4));
 }
 
-/* Blocks of all heads and layers of a group: inside the page, and none over another. */
-static void check_blocks(const qn_kv_layout *kv)
+/* Blocks of all heads and layers of a group in pages of the kind of i_page: inside the page, none over another. */
+static void check_pages(const qn_kv_layout *kv, uint32_t i_page)
 {
     uint64_t item = qn_kv_item_bytes(kv->type);
     for (uint32_t g = 0; g < kv->n_groups; g++) {
-        uint64_t page_bytes = kv->groups[g].page_bytes;
+        bool is_plain = i_page < qn_kv_plain_pages(kv, kv->groups[g].window);
+        uint64_t page_bytes = is_plain ? kv->groups[g].page_bytes : kv->groups[g].code_bytes;
         uint8_t *page = calloc(page_bytes, 1);
         assert_non_null(page);
         for (uint32_t i = 0; i < kv->n_layers; i++) {
@@ -40,11 +41,15 @@ static void check_blocks(const qn_kv_layout *kv)
             if (l->i_group != g) {
                 continue;
             }
-            assert_int_equal(l->k_offset % 64, 0);
-            assert_int_equal(l->v_offset % 64, 0);
+            assert_int_equal(qn_kv_is_plain(kv, l, i_page), is_plain);
+            assert_int_equal((qn_kv_k_block(kv, l, page, i_page, 0) - page) % 64, 0);
+            assert_int_equal((qn_kv_v_block(kv, l, page, i_page, 0) - page) % 64, 0);
             for (uint32_t h = 0; h < l->n_heads; h++) {
-                uint8_t *blocks[] = {qn_kv_k_block(kv, l, page, 0, h), qn_kv_v_block(kv, l, page, 0, h)};
-                uint64_t bytes[] = {item * l->head_dim * kv->page_tokens, item * l->v_dim * kv->page_tokens};
+                uint8_t *blocks[] = {qn_kv_k_block(kv, l, page, i_page, h), qn_kv_v_block(kv, l, page, i_page, h)};
+                uint64_t bytes[] = {is_plain ? item * l->head_dim * kv->page_tokens
+                                             : qn_kv_k_bytes(kv->bits, l->head_dim, kv->page_tokens),
+                                    is_plain ? item * l->v_dim * kv->page_tokens
+                                             : qn_kv_v_bytes(kv->bits, l->v_dim, kv->page_tokens)};
                 for (int part = 0; part < 2; part++) {
                     assert_true(blocks[part] >= page && blocks[part] + bytes[part] <= page + page_bytes);
                     for (uint64_t at = 0; at < bytes[part]; at++) {
@@ -56,6 +61,13 @@ static void check_blocks(const qn_kv_layout *kv)
         }
         free(page);
         assert_int_equal(page_bytes % 64, 0);
+    }
+}
+
+static void check_blocks(const qn_kv_layout *kv)
+{
+    for (uint32_t i_page = 0; i_page < 4; i_page++) {
+        check_pages(kv, i_page);
     }
 }
 
@@ -78,6 +90,17 @@ static void test_groups_and_odd_sizes(void **state)
         kv.type = QN_TYPE_F32;
         assert_int_equal(qn_kv_layout_plan(&kv, NULL), QN_OK);
         check_blocks(&kv);
+        assert_int_equal(kv.n_means, 0);
+        for (uint32_t n_plain = 0; n_plain < 3; n_plain++) {
+            kv.bits = 8;
+            kv.n_plain = n_plain;
+            assert_int_equal(qn_kv_layout_plan(&kv, NULL), QN_OK);
+            check_blocks(&kv);
+            kv.bits = 4;
+            assert_int_equal(qn_kv_layout_plan(&kv, NULL), QN_OK);
+            check_blocks(&kv);
+            assert_int_equal(kv.n_means, 10 + 3 * 5 + 2 + 64 + 7 + 6);
+        }
     }
 }
 
