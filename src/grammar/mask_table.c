@@ -3,7 +3,8 @@
  * SPDX-License-Identifier: MIT */
 #include "grammar/mask_int.h"
 
-#define FEW_CHARS 8 /* a slice that is sure for fewer saves nothing */
+#define FEW_CHARS 8   /* a slice that is sure for fewer saves nothing, */
+#define FEW_LENGTHS 2 /* but where it is for all lengths but so many */
 
 static bool may_share(const qn_slice *s, const uint64_t first[4])
 {
@@ -65,7 +66,8 @@ static qn_slice_use use_of(const qn_slice_fit *fit, qn_frame f)
         u.most = fit->is_plain && fit->level == QN_ANY_LEVEL ? f.hi : u.most;
     }
     u.sure = u.sure < fit->level ? u.sure : fit->level;
-    return u.sure != 0 && (u.sure == u.most || u.sure >= FEW_CHARS) ? u : none;
+    bool saves = u.sure >= FEW_CHARS || u.most <= u.sure + FEW_LENGTHS;
+    return u.sure != 0 && saves ? u : none;
 }
 
 /* A number of rounds for which a table says the same as for hi, and for others too. */
