@@ -6,18 +6,70 @@
 #define FEW_PATTERNS 3 /* whose combinations are not looked at one by one */
 #define MAX_KINDS 64   /* of names, by the patterns that they fit */
 
-/* Names that propertyNames allow; *has false: any name. */
-static qn_status allowed_names(qn_schema_object *o, qn_gx *out, bool *has)
+/* What all literals ask of names, in o->items; *fits false: there may be none. */
+static qn_status names_items(qn_schema_object *o, bool *fits)
 {
     o->n_items = 0;
-    bool fits = true;
+    *fits = true;
     for (size_t i = 0; i < o->c->n_literals; i++) {
         const qn_schema_literal *l = &o->c->literals[i];
         const qn_json *names = l->is_negated ? NULL : qn_json_find(l->schema, "propertyNames");
         if (names != NULL) {
-            QN_TRY(qn_schema_add_item(o, names, false, &fits));
+            QN_TRY(qn_schema_add_item(o, names, false, fits));
         }
     }
+    return QN_OK;
+}
+
+static qn_status add_listed(qn_schema_object *o, const qn_schema_clause *c)
+{
+    const qn_json *list = NULL;
+    size_t n = 0;
+    bool is_const = false;
+    qn_sx_listed(o->s, c, &list, &n, &is_const);
+    for (size_t i = 0; i < n; i++) {
+        const qn_json *value = is_const ? list : qn_json_at(list, i);
+        bool holds = qn_json_kind_of(value) == QN_JSON_STRING;
+        qn_schema_member *m;
+        if (holds) {
+            QN_TRY(qn_sx_clause_holds(o->s, c, value, &holds));
+        }
+        if (holds) {
+            QN_TRY(qn_schema_member_named(o, qn_json_as_str(value), &m));
+        }
+    }
+    return QN_OK;
+}
+
+qn_status qn_schema_listed_names(qn_schema_object *o)
+{
+    bool fits;
+    qn_schema_clause *all = NULL;
+    QN_TRY(names_items(o, &fits));
+    if (o->n_items == 0 || !fits) {
+        return QN_OK;
+    }
+    QN_TRY(qn_sx_clauses(o->s, o->items, o->n_items, QN_ST_STRING, &all));
+    for (const qn_schema_clause *c = all; c != NULL; c = c->next) {
+        const qn_json *list;
+        size_t n;
+        bool is_const;
+        if (!qn_sx_listed(o->s, c, &list, &n, &is_const)) {
+            return QN_OK;
+        }
+    }
+    for (const qn_schema_clause *c = all; c != NULL; c = c->next) {
+        QN_TRY(add_listed(o, c));
+    }
+    o->has_names = true;
+    return QN_OK;
+}
+
+/* Names that propertyNames allow; *has false: any name. */
+static qn_status allowed_names(qn_schema_object *o, qn_gx *out, bool *has)
+{
+    bool fits;
+    QN_TRY(names_items(o, &fits));
     *has = o->n_items != 0 || !fits;
     if (!*has) {
         return QN_OK;
@@ -154,6 +206,9 @@ qn_status qn_schema_free_members(qn_schema_object *o)
     unsigned kinds[MAX_KINDS];
     uint32_t n_ways = 0, n_kinds;
     bool has_names = false;
+    if (o->has_names) {
+        return QN_OK;
+    }
     QN_TRY(kinds_of_names(o, kinds, &n_kinds));
     for (uint32_t k = 0; k < n_kinds; k++) {
         bool fits;

@@ -19,7 +19,7 @@ static const qn_json *additional_of(const qn_json *schema)
 
 /* ---- what is said of the object ---- */
 
-static qn_status member_named(qn_schema_object *o, qn_str name, qn_schema_member **out)
+qn_status qn_schema_member_named(qn_schema_object *o, qn_str name, qn_schema_member **out)
 {
     QN_TRY(qn_sx_step(o->s, 1 + o->n_members / 64));
     for (uint32_t i = 0; i < o->n_members; i++) {
@@ -83,11 +83,11 @@ static qn_status add_fails(qn_schema_object *o, const qn_schema_literal *l)
     bool found;
     switch (l->keyword) {
     case QN_SK_REQUIRED:
-        QN_TRY(member_named(o, l->name, &m));
+        QN_TRY(qn_schema_member_named(o, l->name, &m));
         m->is_forbidden = true;
         return QN_OK;
     case QN_SK_PROPERTIES:
-        QN_TRY(member_named(o, l->name, &m));
+        QN_TRY(qn_schema_member_named(o, l->name, &m));
         m->is_required = true;
         return QN_OK;
     case QN_SK_MIN_PROPERTIES:
@@ -126,7 +126,7 @@ static qn_status collect(qn_schema_object *o)
         const qn_schema_literal *l = &o->c->literals[i];
         const qn_json *properties = l->is_negated ? NULL : qn_json_find(l->schema, "properties");
         for (size_t k = 0; properties != NULL && k < qn_json_count(properties); k++) {
-            QN_TRY(member_named(o, qn_json_key_at(properties, k), &m));
+            QN_TRY(qn_schema_member_named(o, qn_json_key_at(properties, k), &m));
         }
     }
     for (size_t i = 0; i < o->c->n_literals; i++) {
@@ -137,7 +137,7 @@ static qn_status collect(qn_schema_object *o)
         }
         const qn_json *required = qn_json_find(l->schema, "required");
         for (size_t k = 0; required != NULL && k < qn_json_count(required); k++) {
-            QN_TRY(member_named(o, qn_json_as_str(qn_json_at(required, k)), &m));
+            QN_TRY(qn_schema_member_named(o, qn_json_as_str(qn_json_at(required, k)), &m));
             m->is_required = true;
         }
         QN_TRY(add_counts(o, l->schema));
@@ -295,6 +295,7 @@ qn_status qn_sx_object(qn_sx *s, const qn_schema_clause *c, qn_gx *out)
 {
     qn_schema_object o = {.s = s, .c = c, .max = QN_GX_NO_MAX};
     QN_TRY(collect(&o));
+    QN_TRY(qn_schema_listed_names(&o));
     QN_TRY(build_members(&o));
     QN_TRY(qn_schema_free_members(&o));
     uint32_t n = 0, n_required = 0;

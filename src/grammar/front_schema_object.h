@@ -27,12 +27,15 @@ typedef struct qn_schema_object {
     uint32_t n_patterns;
     uint32_t min, max;
     const qn_json *min_schema, *max_schema; /* that say so */
+    bool has_names;                         /* propertyNames lists all names, and each is a member */
     bool has_free;
     qn_gx free; /* a member whose name is not declared */
     qn_schema_item *items;
     size_t n_items, cap_items;
 } qn_schema_object;
 
+/* The member of that name, found or added. */
+qn_status qn_schema_member_named(qn_schema_object *o, qn_str name, qn_schema_member **out);
 /* One more schema for the value of a member; *fits becomes false when it lets nothing through. */
 qn_status qn_schema_add_item(qn_schema_object *o, const qn_json *schema, bool is_negated, bool *fits);
 /* Collects what all literals say of the value of a member; name NULL: one that is not declared, and fits those
@@ -42,6 +45,8 @@ qn_gx qn_schema_key_value(qn_schema_object *o, qn_gx key, qn_gx value);
 
 /* ---- front_schema_names.c ---- */
 
+/* Where propertyNames lists the names that there may be (enum, const), adds them as members; sets o->has_names. */
+qn_status qn_schema_listed_names(qn_schema_object *o);
 /* Sets o->free and o->has_free. */
 qn_status qn_schema_free_members(qn_schema_object *o);
 

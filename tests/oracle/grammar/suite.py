@@ -160,6 +160,9 @@ def in_order(root, schemas, value):
         for d in ("dependencies", "dependentRequired", "dependentSchemas"):
             for n, more in p[d].items() if isinstance(p.get(d), dict) else []:
                 names += [n] + (more if isinstance(more, list) else [])
+    for p in parts:
+        for q in _parts(root, p.get("propertyNames"), frozenset()):
+            names += [n for n in [q.get("const"), *(q.get("enum") or [])] if isinstance(n, str)]
     listed = [
         c
         for p in parts

@@ -258,6 +258,12 @@ static void closed_alternatives(void **state)
     CHECK("{\"type\":\"object\",\"properties\":{\"ab\":true,\"cd\":true},\"additionalProperties\":false,\"not\":{"
           "\"patternProperties\":{\"^a\":{\"type\":\"string\"}},\"additionalProperties\":{\"type\":\"null\"}}}",
           "+{\"ab\":1}", "-{\"ab\":\"\"}", "+{\"ab\":\"\",\"cd\":1}", "-{\"cd\":null}", "-{}");
+    CHECK("{\"type\":\"object\",\"propertyNames\":{\"enum\":[\"a\",\"b\",\"c\"]},\"additionalProperties\":{\"type\":"
+          "\"integer\"},"
+          "\"minProperties\":2}",
+          "+{\"a\":1,\"c\":2}", "-{\"a\":1}", "-{\"a\":1,\"a\":2}", "-{\"a\":1,\"d\":2}", "-{\"a\":1,\"b\":null}");
+    CHECK("{\"type\":\"object\",\"propertyNames\":{\"anyOf\":[{\"const\":\"a\"},{\"pattern\":\"^x\"}]}}",
+          "+{\"a\":1,\"x1\":2}", "-{\"b\":1}");
     REFUSES("{\"type\":\"object\",\"not\":{\"additionalProperties\":false}}",
             "#/not/additionalProperties: not enforced");
 }
