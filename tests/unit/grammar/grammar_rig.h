@@ -227,7 +227,7 @@ static inline uint64_t judge_full_of_set(judge *j, qn_gx at, uint64_t places)
 static inline uint64_t judge_make_full(judge *j, qn_gx at, uint32_t i)
 {
     const qn_gx_node *x = &j->b->nodes[at];
-    const qn_gx *kids = j->b->children + x->first;
+    const qn_gx *kids = j->b->children == NULL ? NULL : j->b->children + x->first;
     uint64_t out = 0, here = (uint64_t)1 << i;
     bool is_part;
     switch ((qn_gx_kind)x->kind) {
@@ -292,7 +292,7 @@ static inline uint64_t judge_full(judge *j, qn_gx at, uint32_t i)
 static inline bool judge_part(judge *j, qn_gx at, uint32_t i)
 {
     const qn_gx_node *x = &j->b->nodes[at];
-    const qn_gx *kids = j->b->children + x->first;
+    const qn_gx *kids = j->b->children == NULL ? NULL : j->b->children + x->first;
     uint64_t here = (uint64_t)1 << i;
     bool found = false;
     if (!j->has_match[at]) {
