@@ -2,6 +2,7 @@
 #include "cli/gguf_memory.h"
 
 #include "base/checked.h"
+#include "quant/kv_code.h"
 
 #include <stdio.h>
 
@@ -36,8 +37,22 @@ static bool get_of_layer(const qn_gguf *g, const char *name, uint64_t i_layer, u
     return qn_gguf_get_u64(g, key, out, NULL) == QN_OK;
 }
 
-/* Bytes of the keys and values of one token in one layer. */
-static bool kv_of_layer(const qn_gguf *g, uint64_t i_layer, uint64_t *bytes)
+/* Bytes of the keys and values of n_ctx tokens in n_heads heads of one layer, the first page of 4 bits taken as 32
+ * tokens. */
+static bool kv_bytes(uint64_t n_heads, uint32_t key_length, uint32_t value_length, uint32_t n_ctx, qn_kv_type type,
+                     uint64_t *bytes)
+{
+    uint32_t bits = type == QN_KV_Q4 ? 4 : type == QN_KV_Q8 || type == QN_KV_MIXED ? 8 : 0;
+    uint32_t n_plain = bits == 0 ? n_ctx : type == QN_KV_MIXED ? 512 : type == QN_KV_Q4 ? 32 : 0;
+    n_plain = n_plain < n_ctx ? n_plain : n_ctx;
+    uint64_t plain = ((uint64_t)key_length + value_length) * (type == QN_KV_F32 ? 4 : 2);
+    uint64_t eight = bits != 0 ? qn_kv_k_bytes(bits, key_length, 8) + qn_kv_v_bytes(bits, value_length, 8) : 0;
+    uint64_t codes;
+    return qn_mul_u64(plain, n_plain, &plain) && qn_mul_u64(eight, ((uint64_t)n_ctx - n_plain + 7) / 8, &codes) &&
+           qn_add_u64(plain, codes, bytes) && qn_mul_u64(*bytes, n_heads, bytes);
+}
+
+static bool kv_of_layer(const qn_gguf *g, uint64_t i_layer, uint32_t n_ctx, qn_kv_type type, uint64_t *bytes)
 {
     uint64_t n_heads, n_kv_heads;
     uint32_t key_length, value_length, n_embd;
@@ -56,27 +71,26 @@ static bool kv_of_layer(const qn_gguf *g, uint64_t i_layer, uint64_t *bytes)
     if (!get_u32(g, "attention.value_length", &value_length)) {
         value_length = key_length;
     }
-    uint64_t numbers;
-    return qn_mul_u64(n_kv_heads, (uint64_t)key_length + value_length, &numbers) && qn_mul_u64(numbers, 2, bytes);
+    return kv_bytes(n_kv_heads, key_length, value_length, n_ctx, type, bytes);
 }
 
-static bool estimate_kv(const qn_gguf *g, uint32_t n_ctx, uint64_t *bytes)
+static bool estimate_kv(const qn_gguf *g, uint32_t n_ctx, qn_kv_type type, uint64_t *bytes)
 {
     uint32_t n_layers;
     if (!get_u32(g, "block_count", &n_layers) || n_layers > QN_GGUF_MAX_TENSORS) {
         return false;
     }
-    uint64_t per_token = 0;
+    *bytes = 0;
     for (uint32_t i = 0; i < n_layers; i++) {
         uint64_t of_layer;
-        if (!kv_of_layer(g, i, &of_layer) || !qn_add_u64(per_token, of_layer, &per_token)) {
+        if (!kv_of_layer(g, i, n_ctx, type, &of_layer) || !qn_add_u64(*bytes, of_layer, bytes)) {
             return false;
         }
     }
-    return qn_mul_u64(per_token, n_ctx, bytes);
+    return true;
 }
 
-void qn_memory_estimate(const qn_gguf *g, uint32_t n_ctx, qn_memory_need *out)
+void qn_memory_estimate(const qn_gguf *g, uint32_t n_ctx, qn_kv_type kv_type, qn_memory_need *out)
 {
     *out = (qn_memory_need){0};
     for (size_t i = 0; i < qn_gguf_n_tensors(g); i++) {
@@ -86,7 +100,7 @@ void qn_memory_estimate(const qn_gguf *g, uint32_t n_ctx, qn_memory_need *out)
         out->n_tensors_of[t->type]++;
         out->bytes_of[t->type] += t->bytes;
     }
-    out->kv_known = n_ctx > 0 && estimate_kv(g, n_ctx, &out->kv_bytes);
+    out->kv_known = n_ctx > 0 && estimate_kv(g, n_ctx, kv_type, &out->kv_bytes);
 }
 
 uint32_t qn_memory_trained_context(const qn_gguf *g)

@@ -4,16 +4,17 @@
 
 #include "gguf/gguf.h"
 
+#include "quern/quern.h"
+
 typedef struct qn_memory_need {
     uint64_t weight_bytes, n_params;
     uint64_t n_tensors_of[QN_TYPE_COUNT], bytes_of[QN_TYPE_COUNT]; /* by type */
-    /* Keys and values of the whole context in every layer, 16 bits a number; more than is needed where layers have
-     * sliding windows. */
+    /* Keys and values of the whole context in every layer; more than is needed where layers have sliding windows. */
     bool kv_known;
     uint64_t kv_bytes;
 } qn_memory_need;
 
-void qn_memory_estimate(const qn_gguf *g, uint32_t n_ctx, qn_memory_need *out);
+void qn_memory_estimate(const qn_gguf *g, uint32_t n_ctx, qn_kv_type kv_type, qn_memory_need *out);
 
 /* What the model was trained for; 0: the file does not say. */
 uint32_t qn_memory_trained_context(const qn_gguf *g);

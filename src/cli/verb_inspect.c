@@ -22,6 +22,7 @@ typedef struct inspect {
     bool full;
     uint32_t n_ctx;
     qn_memory_need need;
+    qn_kv_type kv_type;
     qn_verdict verdict;
     qn_error why; /* unless the verdict is good */
 } inspect;
@@ -156,11 +157,15 @@ static void print_tensors(const inspect *in)
 
 static void print_memory(const inspect *in)
 {
+    static const char *const kv_names[] = {
+        [QN_KV_F16] = "f16", [QN_KV_F32] = "f32", [QN_KV_BF16] = "bf16",
+        [QN_KV_Q8] = "q8",   [QN_KV_Q4] = "q4",   [QN_KV_MIXED] = "mixed",
+    };
     char text[QN_REPORT_BYTES_TEXT];
     printf("%-12s %s\n", "weights", qn_report_bytes(in->need.weight_bytes, text));
     if (in->need.kv_known) {
-        printf("%-12s %s for %u tokens in f16 (estimate)\n", "kv", qn_report_bytes(in->need.kv_bytes, text),
-               (unsigned)in->n_ctx);
+        printf("%-12s %s for %u tokens in %s (estimate)\n", "kv", qn_report_bytes(in->need.kv_bytes, text),
+               (unsigned)in->n_ctx, kv_names[in->kv_type]);
         printf("%-12s %s\n", "together", qn_report_bytes(in->need.weight_bytes + in->need.kv_bytes, text));
     } else {
         printf("%-12s unknown: the metadata does not say\n", "kv");
@@ -350,7 +355,8 @@ static int inspect_file(const qn_options *o, const char *path)
     if (in.n_ctx == 0) {
         in.n_ctx = qn_memory_trained_context(g);
     }
-    qn_memory_estimate(g, in.n_ctx, &in.need);
+    in.kv_type = (qn_kv_type)qn_options_int(o, QN_OPTION_ID_KV_TYPE);
+    qn_memory_estimate(g, in.n_ctx, in.kv_type, &in.need);
     in.verdict = qn_inspect_check(path, g, &in.why);
     bool ok = true;
     if (qn_options_flag(o, QN_OPTION_ID_JSON)) {

@@ -197,6 +197,12 @@ static void describe(const qn_session *s, qn_buf *out)
         ops->describe_op(s->exec, i, out);
         qn_buf_add_char(out, '\n');
     }
+    static const char *const kv_names[] = {
+        [QN_KV_F16] = "f16", [QN_KV_F32] = "f32", [QN_KV_BF16] = "bf16",
+        [QN_KV_Q8] = "q8",   [QN_KV_Q4] = "q4",   [QN_KV_MIXED] = "mixed",
+    };
+    qn_buf_printf(out, "\nKV pages of %u tokens as %s: %llu bytes at most\n", s->opt.page_tokens,
+                  kv_names[s->opt.kv_type], (unsigned long long)s->opt.kv_bytes);
     qn_buf_printf(out, "\narena of %llu bytes; first and last: phases between which a block keeps its contents\n",
                   (unsigned long long)ops->arena_bytes(s->exec));
     qn_buf_printf(out, "%12s %12s %6s %6s  block\n", "offset", "bytes", "first", "last");
