@@ -1,4 +1,4 @@
-/* Multiples that the last digits of a number tell, as regular expressions.
+/* Multiples that the last digits of a number tell, or that are few, and limits to digits, as regular expressions.
  * SPDX-License-Identifier: MIT */
 #include "grammar/front_schema_number.h"
 
@@ -90,4 +90,38 @@ bool qn_schema_fraction_multiples(qn_sx *s, const qn_decimal *d, qn_gx *out)
                      qn_gx_repeat(b, digit(b, '0', '9'), 1, QN_GX_NO_MAX), qn_gx_repeat(b, behind, 0, 1)};
     *out = qn_gx_cat(b, parts, 3);
     return true;
+}
+
+qn_status qn_schema_multiples_between(qn_sx *s, int64_t m, int64_t low, int64_t high, qn_gx *out)
+{
+    int64_t first = low > 0 ? (low / m + (low % m != 0)) * m : -(-low / m * m);
+    size_t n = first > high ? 0 : (size_t)((high - first) / m + 1);
+    qn_gx *ways = qn_sx_alloc(s, (n + 1) * sizeof(*ways));
+    if (ways == NULL) {
+        return qn_sx_no_memory(s);
+    }
+    for (size_t i = 0; i < n; i++) {
+        char text[32];
+        int len = snprintf(text, sizeof(text), "%lld", (long long)(first + (int64_t)i * m));
+        ways[i] = qn_gx_bytes(s->b, (qn_str){text, (size_t)len});
+    }
+    *out = qn_gx_alt(s->b, ways, (uint32_t)n);
+    return QN_OK;
+}
+
+static uint32_t digits_of(const qn_decimal *d)
+{
+    if (d == NULL) {
+        return 0;
+    }
+    int64_t fraction = (int64_t)d->n - d->point;
+    return (uint32_t)((d->point > 0 ? d->point : 0) + (fraction > 0 ? fraction : 0));
+}
+
+qn_gx qn_schema_limit_number(qn_gx_builder *b, const qn_decimal *lower, const qn_decimal *upper, qn_gx all)
+{
+    static const qn_gx_range chars[] = {{'-', '.'}, {'0', '9'}};
+    uint32_t low = digits_of(lower), high = digits_of(upper);
+    uint32_t most = QN_SCHEMA_NUMBER_CHARS + (low > high ? low : high);
+    return qn_gx_and(b, qn_gx_repeat(b, qn_gx_class(b, chars, 2), 1, most), all);
 }

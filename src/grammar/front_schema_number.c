@@ -7,10 +7,13 @@
 
 #include <stdio.h>
 
-/* Exponents end where a double does, so that who reads one gets a finite number. */
-#define ANY_NUMBER                                                                                \
-    "-?(?:(?:0|[1-9]\\d*)(?:\\.\\d+)?(?:[eE](?:\\+?(?:\\d{1,2}|[0-2]\\d\\d|30[0-7])|-\\d{1,3}))?" \
-    "|1(?:\\.[0-6]\\d*)?[eE]\\+?308)"
+/* Numbers end, as qn_schema_limit_number() says; their exponents where a double does, so that who reads one gets a finite
+ * number. */
+#define WHOLE "(?:0|[1-9]\\d{0,39})"
+#define ANY_INTEGER "-?" WHOLE "(?:\\.0)?"
+#define ANY_NUMBER                                                                                              \
+    "-?(?:" WHOLE "(?:\\.\\d{1,38})?|(?:0|[1-9]\\d{0,19})(?:\\.\\d{1,20})?[eE](?:\\+?(?:\\d{1,2}|[0-2]\\d\\d|30[0-7])" \
+    "|-\\d{1,3})|1(?:\\.[0-6]\\d{0,20})?[eE]\\+?308)"
 #define MAX_LISTED 2048 /* multiples between two bounds that are written out one by one */
 
 typedef struct number {
@@ -178,22 +181,9 @@ static qn_gx with_zeros(number *x, qn_gx whole)
     return qn_gx_cat(x->s->b, (qn_gx[]){whole, pattern(x, "(?:\\.0+)?")}, 2);
 }
 
-static qn_status multiples_between(number *x, int64_t low, int64_t high, qn_gx *out)
+static qn_gx with_a_zero(number *x, qn_gx whole)
 {
-    int64_t m = x->divisor;
-    int64_t first = low > 0 ? (low / m + (low % m != 0)) * m : -(-low / m * m);
-    size_t n = first > high ? 0 : (size_t)((high - first) / m + 1);
-    qn_gx *ways = qn_sx_alloc(x->s, (n + 1) * sizeof(*ways));
-    if (ways == NULL) {
-        return qn_sx_no_memory(x->s);
-    }
-    for (size_t i = 0; i < n; i++) {
-        char text[32];
-        int len = snprintf(text, sizeof(text), "%lld", (long long)(first + (int64_t)i * m));
-        ways[i] = qn_gx_bytes(x->s->b, (qn_str){text, (size_t)len});
-    }
-    *out = with_zeros(x, qn_gx_alt(x->s->b, ways, (uint32_t)n));
-    return QN_OK;
+    return qn_gx_cat(x->s->b, (qn_gx[]){whole, pattern(x, "(?:\\.0)?")}, 2);
 }
 
 /* By their last digits. */
@@ -211,7 +201,12 @@ static qn_status few_multiples(number *x, qn_gx *out, bool *is_done)
     *is_done = m != 0 && !x->has_all && x->n_not == 0 && x->has_lower && x->has_upper &&
                bound_i64(&x->lower, true, x->is_above, &low) && bound_i64(&x->upper, false, x->is_below, &high) &&
                high / m - low / m <= MAX_LISTED;
-    return *is_done ? multiples_between(x, low, high, out) : QN_OK;
+    if (*is_done) {
+        qn_gx whole;
+        QN_TRY(qn_schema_multiples_between(x->s, m, low, high, &whole));
+        *out = with_a_zero(x, whole);
+    }
+    return QN_OK;
 }
 
 /* Whole numbers that must be followed digit by digit to know their remainder. */
@@ -240,7 +235,7 @@ static qn_status by_remainder(number *x, qn_gx *out)
     }
     qn_gx whole;
     QN_TRY(qn_schema_write_multiples(x->s, &m, &whole));
-    *out = with_zeros(x, whole);
+    *out = with_a_zero(x, whole);
     return QN_OK;
 }
 
@@ -252,7 +247,7 @@ static qn_status forbid(number *x, const qn_json *list, bool is_list)
         const qn_json *value = is_list ? qn_json_at(list, i) : list;
         if (qn_json_kind_of(value) == QN_JSON_NUMBER) {
             qn_gx literal;
-            QN_TRY(qn_sx_literal(x->s, value, &literal));
+            QN_TRY(qn_sx_number_literal(x->s, qn_json_as_str(value), QN_GX_NO_MAX, &literal));
             join(x, qn_gx_not(x->s->b, literal));
         }
     }
@@ -340,6 +335,11 @@ static qn_gx regular(number *x)
     return x->all;
 }
 
+static qn_gx limited(number *x, qn_gx all)
+{
+    return qn_schema_limit_number(x->s->b, x->has_lower ? &x->lower : NULL, x->has_upper ? &x->upper : NULL, all);
+}
+
 /* Numbers whose remainders matter, and fractions. */
 static qn_status with_remainders(number *x, qn_gx *out)
 {
@@ -350,7 +350,7 @@ static qn_status with_remainders(number *x, qn_gx *out)
     }
     x->types &= QN_ST_FRACTION;
     if (x->types != 0) {
-        ways[n_ways++] = regular(x);
+        ways[n_ways++] = limited(x, regular(x));
     }
     *out = qn_gx_alt(x->s->b, ways, n_ways);
     return qn_front_status(x->s->b, x->s->err);
@@ -370,8 +370,8 @@ qn_status qn_sx_number(qn_sx *s, const qn_schema_clause *c, qn_gx *out)
         return QN_OK;
     }
     if (!x.has_lower && !x.has_upper && !x.has_all && x.divisor == 0 && x.n_not == 0 && !x.has_fraction_limit &&
-        !x.has_fractions && x.types == QN_ST_NUMBER) {
-        *out = pattern(&x, ANY_NUMBER);
+        !x.has_fractions && x.types != QN_ST_FRACTION) {
+        *out = pattern(&x, x.types == QN_ST_NUMBER ? ANY_NUMBER : ANY_INTEGER);
         return qn_front_status(b, s->err);
     }
     bool is_done;
@@ -392,6 +392,6 @@ qn_status qn_sx_number(qn_sx *s, const qn_schema_clause *c, qn_gx *out)
     if (x.divisor != 0) {
         join(&x, all_multiples(&x, x.divisor));
     }
-    *out = regular(&x);
+    *out = limited(&x, regular(&x));
     return qn_front_status(b, s->err);
 }

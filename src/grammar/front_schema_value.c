@@ -115,8 +115,7 @@ bool qn_sx_equal(qn_sx *s, const qn_json *x, const qn_json *y)
     return false;
 }
 
-/* By value: 1 may be written 1.0, and 0.5 as 0.50. */
-static qn_status number_literal(qn_sx *s, qn_str source, qn_gx *out)
+qn_status qn_sx_number_literal(qn_sx *s, qn_str source, uint32_t max_zeros, qn_gx *out)
 {
     qn_gx_builder *b = s->b;
     qn_decimal d;
@@ -126,7 +125,7 @@ static qn_status number_literal(qn_sx *s, qn_str source, qn_gx *out)
         *out = qn_gx_bytes(b, source);
     } else {
         qn_gx zero = qn_gx_class(b, &(qn_gx_range){'0', '0'}, 1);
-        qn_gx zeros = qn_gx_repeat(b, zero, 0, QN_GX_NO_MAX);
+        qn_gx zeros = qn_gx_repeat(b, zero, 0, max_zeros);
         if (qn_decimal_is_integer(&d)) {
             zeros = qn_gx_repeat(b, qn_gx_cat(b, (qn_gx[]){qn_gx_bytes(b, QN_STR(".0")), zeros}, 2), 0, 1);
         }
@@ -178,7 +177,7 @@ qn_status qn_sx_literal(qn_sx *s, const qn_json *value, qn_gx *out)
         *out = qn_sx_word(s, qn_json_as_bool(value) ? "true" : "false");
         return QN_OK;
     case QN_JSON_NUMBER:
-        return number_literal(s, qn_json_as_str(value), out);
+        return qn_sx_number_literal(s, qn_json_as_str(value), 1, out);
     case QN_JSON_STRING:
         QN_TRY(qn_sx_text(s, qn_json_as_str(value), &text));
         *out = qn_gx_cat(b, (qn_gx[]){s->quote, text, s->quote}, 3);
