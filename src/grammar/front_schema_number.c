@@ -9,7 +9,7 @@
 
 /* Numbers end, as qn_schema_limit_number() says; their exponents where a double does, so that who reads one gets a finite
  * number. */
-#define WHOLE "(?:0|[1-9]\\d{0,39})"
+#define WHOLE "(?:0|[1-9]\\d{0,63})"
 #define ANY_INTEGER "-?" WHOLE "(?:\\.0)?"
 #define ANY_NUMBER                                                                                              \
     "-?(?:" WHOLE "(?:\\.\\d{1,38})?|(?:0|[1-9]\\d{0,19})(?:\\.\\d{1,20})?[eE](?:\\+?(?:\\d{1,2}|[0-2]\\d\\d|30[0-7])" \
