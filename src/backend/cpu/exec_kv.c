@@ -93,8 +93,7 @@ void qn_attention_write_head(const qn_attention_run *a, const qn_step_seq *seq, 
     put_plain(a, seq, pos, i_head, k, v);
 }
 
-/* Writes the pages [first, end), counted over the sequences, of those that the step's rows fall into; of each sequence
- * only its first page or only the others, or all. */
+/* Which of a sequence's pages a pass writes, of those that the step's rows fall into. */
 typedef enum pages { ALL_PAGES, FIRST_PAGES, LATER_PAGES } pages;
 
 /* Items of a pass are pages, so that no two threads write to one cache line. */

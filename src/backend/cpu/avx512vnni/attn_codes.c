@@ -1,7 +1,7 @@
 /* Attention over a page of codes for AVX-512 VNNI: codes are taken as they are, four neighbours a lane.
  *
  * A query row, and a row of weights, is an integer of 15 bits times the row's scale: 128 * high + low, both bytes, so
- * that two integer dot products take it. Their sums are exact, whatever the tile's shape: a row's bits do not depend on
+ * that two integer dot products take it; the high and the low bytes of four elements stand side by side. Their sums are exact, whatever the tile's shape: a row's bits do not depend on
  * the rows beside it. What a page's min and scale add is applied once a token (scores) or once a row (values).
  * SPDX-License-Identifier: MIT */
 #include "backend/cpu/avx512vnni/attn_codes.h"
@@ -12,13 +12,13 @@
 #define MAX_PAGE_TOKENS 256
 #define LARGEST 16256 /* 128 * 127 */
 
-/* A prepared query row: high[n], low[n], then these; n = head_dim in whole 64. */
+/* A prepared query row: the bytes of n elements, then these; n = head_dim in whole 64. */
 typedef struct query_scale {
     float scale, sum;
 } query_scale;
 
-typedef struct code_rows { /* rows of high and low bytes */
-    const int8_t *high, *low;
+typedef struct code_rows {
+    const int8_t *x;
     size_t bytes; /* from one row to the next */
 } code_rows;
 
@@ -27,11 +27,20 @@ static size_t padded64(size_t n)
     return (n + 63) / 64 * 64;
 }
 
+/* Sixteen integers as bytes: four high, four low, and so on. */
+QN_INLINE void store_split(__m512i c, __m512i high, int8_t *out)
+{
+    __m128i h = _mm512_cvtepi32_epi8(high);
+    __m128i l = _mm512_cvtepi32_epi8(_mm512_sub_epi32(c, _mm512_slli_epi32(high, 7)));
+    _mm_storeu_si128((__m128i *)(void *)out, _mm_unpacklo_epi32(h, l));
+    _mm_storeu_si128((__m128i *)(void *)(out + 16), _mm_unpackhi_epi32(h, l));
+}
+
 void qn_attn_prepare_avx512vnni(const float *q, size_t head_dim, void *out)
 {
     size_t n = padded64(head_dim);
-    int8_t *high = out;
-    query_scale *s = (query_scale *)(void *)(high + 2 * n);
+    int8_t *bytes = out;
+    query_scale *s = (query_scale *)(void *)(bytes + 2 * n);
     __m512 largest = _mm512_setzero_ps();
     __m512 sum = largest;
     for (size_t i = 0; i < head_dim; i += 16) {
@@ -47,10 +56,7 @@ void qn_attn_prepare_avx512vnni(const float *q, size_t head_dim, void *out)
     for (size_t i = 0; i < n; i += 16) {
         __mmask16 m = qn_first_lanes(i >= head_dim ? 0 : head_dim - i < 16 ? head_dim - i : 16);
         __m512i c = _mm512_cvtps_epi32(_mm512_mul_ps(_mm512_maskz_loadu_ps(m, q + i), inverse));
-        __m512i h = _mm512_srai_epi32(_mm512_add_epi32(c, _mm512_set1_epi32(64)), 7);
-        __m512i l = _mm512_sub_epi32(c, _mm512_slli_epi32(h, 7));
-        _mm_storeu_si128((__m128i *)(void *)(high + i), _mm512_cvtepi32_epi8(h));
-        _mm_storeu_si128((__m128i *)(void *)(high + n + i), _mm512_cvtepi32_epi8(l));
+        store_split(c, _mm512_srai_epi32(_mm512_add_epi32(c, _mm512_set1_epi32(64)), 7), bytes + 2 * i);
     }
 }
 
@@ -62,14 +68,14 @@ QN_INLINE __m512i broadcast_four(const int8_t *at)
     return _mm512_castps_si512(_mm512_set1_ps(bits));
 }
 
-/* Adds the dot products of the cells in x with four bytes of every row, from byte `at` on. */
+/* Adds the dot products of the cells in x with elements [at, at + 4) of every row. */
 QN_INLINE void add_cells(size_t n_rows, size_t n_vecs, const code_rows *rows, size_t at, const __m512i *x,
                          __m512i high[MAX_ROWS][2], __m512i low[MAX_ROWS][2])
 {
     QN_UNROLL
     for (size_t r = 0; r < n_rows; r++) {
-        __m512i h = broadcast_four(rows->high + r * rows->bytes + at);
-        __m512i l = broadcast_four(rows->low + r * rows->bytes + at);
+        __m512i h = broadcast_four(rows->x + r * rows->bytes + 2 * at);
+        __m512i l = broadcast_four(rows->x + r * rows->bytes + 2 * at + 4);
         QN_UNROLL
         for (size_t v = 0; v < n_vecs; v++) {
             high[r][v] = _mm512_dpbusd_epi32(high[r][v], x[v], h);
@@ -102,7 +108,7 @@ QN_INLINE void score_tile(const qn_attn_page *a, size_t n_rows, size_t n_vecs, u
     const size_t n = padded64(a->head_dim);
     const size_t q_bytes = qn_attn_q_bytes(a->head_dim);
     const int8_t *q = (const int8_t *)a->q_codes + first * q_bytes;
-    const code_rows rows = {q, q + n, q_bytes};
+    const code_rows rows = {q, q_bytes};
     const uint8_t *codes = a->k;
     const uint8_t *fifth = codes + qn_kv_k_low_bytes(bits, a->head_dim, a->page_tokens);
     const __m512i nibble = _mm512_set1_epi8(15);
@@ -186,8 +192,7 @@ void qn_attn_score_codes_avx512vnni(const qn_attn_page *a, size_t first, size_t 
 
 /* A block's weights times the tokens' scales, as bytes; 0 for tokens that a row does not see. */
 typedef struct weights {
-    _Alignas(64) int8_t high[MAX_ROWS * MAX_PAGE_TOKENS];
-    _Alignas(64) int8_t low[MAX_ROWS * MAX_PAGE_TOKENS];
+    _Alignas(64) int8_t x[MAX_ROWS][2 * MAX_PAGE_TOKENS];
     float scale[MAX_ROWS], bias[MAX_ROWS]; /* bias: the sum of weights times min */
 } weights;
 
@@ -230,10 +235,7 @@ static void encode_weights(const qn_attn_page *a, size_t first, size_t n_rows, c
             __m512 scale = _mm512_cvtph_ps(_mm256_maskz_loadu_epi16(m, scales + t));
             __m512 x = _mm512_mul_ps(_mm512_maskz_loadu_ps(m, p + r * a->page_tokens + t), scale);
             __m512i c = _mm512_cvtps_epi32(_mm512_mul_ps(x, _mm512_set1_ps(inverse[r])));
-            __m128i *high = (__m128i *)(void *)(w->high + r * MAX_PAGE_TOKENS + t);
-            __m128i *low = (__m128i *)(void *)(w->low + r * MAX_PAGE_TOKENS + t);
-            _mm_store_si128(high, _mm512_cvtepi32_epi8(_mm512_srai_epi32(c, 7)));
-            _mm_store_si128(low, _mm512_cvtepi32_epi8(_mm512_and_si512(c, _mm512_set1_epi32(127))));
+            store_split(c, _mm512_srai_epi32(c, 7), w->x[r] + 2 * t);
         }
     }
 }
@@ -242,7 +244,7 @@ static void encode_weights(const qn_attn_page *a, size_t first, size_t n_rows, c
 QN_INLINE void value_tile(const qn_attn_page *a, size_t n_rows, size_t n_vecs, uint32_t bits, __mmask16 m, size_t first,
                           const weights *w, const float *keep, size_t c0, size_t c1, size_t j0)
 {
-    const code_rows rows = {w->high, w->low, MAX_PAGE_TOKENS};
+    const code_rows rows = {w->x[0], sizeof(w->x[0])};
     const uint8_t *codes = a->v;
     const __m512i nibble = _mm512_set1_epi8(15);
     __m512i high[MAX_ROWS][2], low[MAX_ROWS][2];
