@@ -6,6 +6,35 @@
 
 static float as_half(float x) { return qn_f16_to_f32(qn_f32_to_f16(x)); }
 
+/* The nearest half whose last three bits are 0. */
+static float as_short_half(float x)
+{
+    uint32_t h = (qn_f32_to_f16(x) & 0x7FFFu) + 4;
+    return qn_f16_to_f32((uint16_t)(h & 0x7FF8u));
+}
+
+static qn_kv_scale fit_packed(float lowest, float highest, uint32_t code_bits)
+{
+    const float step = qn_kv_packed_step(code_bits);
+    const float half = (float)((1u << code_bits) - 1) * 0.5F;
+    float range = highest - lowest;
+    /* How far the middle of the numbers is from 0, in scales. */
+    float shift = range > 0.0F ? (lowest + highest) / range * half : 0.0F;
+    float z = nearbyintf(shift / step);
+    z = z > 7.0F ? 7.0F : z < -8.0F ? -8.0F : z;
+    float above = highest / (half + z * step);
+    float below = -lowest / (half - z * step);
+    float scale = as_short_half(above > below ? above : below);
+    return (qn_kv_scale){scale, scale * (z * step - half)};
+}
+
+qn_kv_scale qn_kv_fit(float lowest, float highest, bool is_finite, uint32_t code_bits)
+{
+    qn_kv_scale s = code_bits == 8 ? (qn_kv_scale){as_half((highest - lowest) / 255.0F), as_half(lowest)}
+                                   : fit_packed(lowest, highest, code_bits);
+    return is_finite && !isinf(s.scale) && !isinf(s.min) ? s : (qn_kv_scale){NAN, NAN};
+}
+
 qn_kv_scale qn_kv_encode(const float *x, size_t n, uint32_t code_bits, uint8_t *codes)
 {
     const float top = (float)((1u << code_bits) - 1);
@@ -17,16 +46,10 @@ qn_kv_scale qn_kv_encode(const float *x, size_t n, uint32_t code_bits, uint8_t *
         max = x[i] > max ? x[i] : max;
         finite += x[i] * 0.0F;
     }
-    qn_kv_scale s;
-    if (code_bits == 8) {
-        s = (qn_kv_scale){as_half((max - min) / top), as_half(min)};
-    } else {
-        s.scale = as_half((max > -min ? max : -min) / (0.5F * top));
-        s.min = s.scale * qn_kv_middle(code_bits);
-    }
-    if (!(finite == 0.0F) || isinf(s.scale) || isinf(s.min)) {
+    qn_kv_scale s = qn_kv_fit(min, max, finite == 0.0F, code_bits);
+    if (isnan(s.scale)) {
         memset(codes, 0, n);
-        return (qn_kv_scale){NAN, NAN};
+        return s;
     }
     float inverse = s.scale > 0.0F ? 1.0F / s.scale : 0.0F;
     for (size_t i = 0; i < n; i++) {
@@ -37,13 +60,17 @@ qn_kv_scale qn_kv_encode(const float *x, size_t n, uint32_t code_bits, uint8_t *
     return s;
 }
 
-static void put_scale(qn_kv_scale s, uint32_t bits, uint32_t page_tokens, uint32_t t, void *scales)
+static void put_scale(qn_kv_scale s, uint32_t code_bits, uint32_t page_tokens, uint32_t t, void *scales)
 {
     uint16_t *at = scales;
-    at[t] = qn_f32_to_f16(s.scale);
-    if (bits == 8) {
+    uint16_t half = qn_f32_to_f16(s.scale);
+    if (code_bits == 8) {
+        at[t] = half;
         at[page_tokens + t] = qn_f32_to_f16(s.min);
+        return;
     }
+    float z = s.scale > 0.0F ? (s.min / s.scale - qn_kv_packed_first(code_bits)) / qn_kv_packed_step(code_bits) : 8.0F;
+    at[t] = (uint16_t)((half & 0x7FF8u) << 1 | (uint32_t)nearbyintf(z));
 }
 
 /* Four codes of token t into the cells of dimensions 4g to 4g + 3. */
@@ -82,7 +109,7 @@ void qn_kv_put_k(const uint8_t *codes, qn_kv_scale s, uint32_t bits, uint32_t n,
             put_k5(four, page_tokens, t, d / 4, at, at + qn_kv_k_low_bytes(bits, n, page_tokens));
         }
     }
-    put_scale(s, bits, page_tokens, t, at + qn_kv_k_code_bytes(bits, n, page_tokens));
+    put_scale(s, qn_kv_k_bits(bits), page_tokens, t, at + qn_kv_k_code_bytes(bits, n, page_tokens));
 }
 
 void qn_kv_put_v(const uint8_t *codes, qn_kv_scale s, uint32_t bits, uint32_t n, uint32_t page_tokens, uint32_t t,
@@ -100,9 +127,11 @@ void qn_kv_put_v(const uint8_t *codes, qn_kv_scale s, uint32_t bits, uint32_t n,
 static double number(uint32_t code, uint32_t code_bits, const void *scales, uint32_t page_tokens, uint32_t t)
 {
     const uint16_t *at = scales;
-    double scale = qn_f16_to_f32(at[t]);
-    double min = code_bits == 8 ? qn_f16_to_f32(at[page_tokens + t]) : scale * qn_kv_middle(code_bits);
-    return min + scale * code;
+    if (code_bits == 8) {
+        return qn_f16_to_f32(at[page_tokens + t]) + (double)qn_f16_to_f32(at[t]) * code;
+    }
+    double min = qn_kv_packed_first(code_bits) + (double)qn_kv_packed_step(code_bits) * (at[t] & 15);
+    return qn_f16_to_f32(qn_kv_packed_half(at[t])) * (min + code);
 }
 
 double qn_kv_get_k(const void *block, uint32_t bits, uint32_t n, uint32_t page_tokens, uint32_t t, uint32_t d)

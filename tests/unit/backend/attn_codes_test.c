@@ -156,9 +156,10 @@ static result run_rows(const qn_kernels *k, const scene *c, uint32_t first, uint
     return r;
 }
 
-static double code_scale(const uint8_t *block, uint64_t at, uint32_t t)
+static double code_scale(const uint8_t *block, uint32_t bits, uint64_t at, uint32_t t)
 {
-    return qn_f16_to_f32(((const uint16_t *)(const void *)(block + at))[t]);
+    uint16_t stored = ((const uint16_t *)(const void *)(block + at))[t];
+    return qn_f16_to_f32(bits == 8 ? stored : qn_kv_packed_half(stored));
 }
 
 /* score, and what it may be off by: q's largest element over 32512 for each code, and the roundings of sums. */
@@ -167,7 +168,7 @@ static double score_of(const scene *c, uint32_t i, uint32_t p, uint32_t t, doubl
     const shape *s = &c->s;
     const float *q = c->q.x + i * c->q_stride;
     double score = s->has_offset ? c->offset.x[i] : 0.0, magnitude = fabs(score), largest = 0.0, codes = 0.0;
-    double scale = code_scale(c->k_page[p], qn_kv_k_code_bytes(s->bits, s->head_dim, s->page_tokens), t);
+    double scale = code_scale(c->k_page[p], s->bits, qn_kv_k_code_bytes(s->bits, s->head_dim, s->page_tokens), t);
     for (uint32_t d = 0; d < s->head_dim; d++) {
         double k = qn_kv_get_k(c->k_page[p], s->bits, s->head_dim, s->page_tokens, t, d);
         score += q[d] * k;
@@ -205,7 +206,7 @@ static void check_row(const qn_kernels *k, const scene *c, uint32_t i, const res
         double heaviest = 0.0, n_seen = 0.0;
         for (uint32_t t = c->lo[p * s->n_q + i]; t < c->hi[p * s->n_q + i]; t++) {
             double unused, weight = exp(score_of(c, i, p, t, &unused) - max);
-            double scale = code_scale(c->v_page[p], qn_kv_v_code_bytes(s->bits, s->v_dim, s->page_tokens), t);
+            double scale = code_scale(c->v_page[p], s->bits, qn_kv_v_code_bytes(s->bits, s->v_dim, s->page_tokens), t);
             double top = scale * ((1u << s->bits) - 1);
             sum += weight;
             heaviest = fmax(heaviest, weight * scale);

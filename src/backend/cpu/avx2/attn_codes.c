@@ -132,6 +132,22 @@ QN_TILE __m256 load_halves(const uint16_t *at)
     return _mm256_cvtph_ps(_mm_loadu_si128((const __m128i *)(const void *)at));
 }
 
+/* Scale and min of eight tokens; packed or, with 8 bits, page_tokens apart. */
+QN_TILE void load_scales(const uint16_t *at, uint32_t code_bits, size_t page_tokens, __m256 *scale, __m256 *min)
+{
+    if (code_bits == 8) {
+        *scale = load_halves(at);
+        *min = load_halves(at + page_tokens);
+        return;
+    }
+    __m128i packed = _mm_loadu_si128((const __m128i *)(const void *)at);
+    __m256i z = _mm256_cvtepu16_epi32(_mm_and_si128(packed, _mm_set1_epi16(15)));
+    __m256 in_scales = _mm256_fmadd_ps(_mm256_cvtepi32_ps(z), _mm256_set1_ps(qn_kv_packed_step(code_bits)),
+                                       _mm256_set1_ps(qn_kv_packed_first(code_bits)));
+    *scale = _mm256_cvtph_ps(_mm_and_si128(_mm_srli_epi16(packed, 1), _mm_set1_epi16(0x7FF8)));
+    *min = _mm256_mul_ps(*scale, in_scales);
+}
+
 /* Scores of tokens [t, t + 8 * n_vecs). */
 QN_TILE void score_tile(const qn_attn_page *a, const uint32_t *row, size_t n_rows, size_t n_vecs, uint32_t bits,
                         size_t t, float *s)
@@ -172,8 +188,8 @@ QN_TILE void score_tile(const qn_attn_page *a, const uint32_t *row, size_t n_row
     QN_UNROLL
     for (size_t v = 0; v < n_vecs; v++) {
         size_t at = t + 8 * v;
-        __m256 scale = load_halves(scales + at);
-        __m256 min = bits == 8 ? load_halves(scales + pt + at) : _mm256_mul_ps(scale, _mm256_set1_ps(qn_kv_middle(5)));
+        __m256 scale, min;
+        load_scales(scales + at, qn_kv_k_bits(bits), pt, &scale, &min);
         QN_UNROLL
         for (size_t r = 0; r < n_rows; r++) {
             const query_scale *qs = (const query_scale *)(const void *)(q[r] + n);
@@ -246,9 +262,10 @@ static void encode_row(const qn_attn_page *a, uint32_t i, const float *p, const 
     __m256 bias = max;
     for (size_t t = t0; t < t1; t += 8) {
         __m256 seen = seen_lanes(t, a->lo[i], a->hi[i]);
-        __m256 scale = _mm256_and_ps(seen, load_halves(scales + t));
-        __m256 min = a->bits == 8 ? _mm256_and_ps(seen, load_halves(scales + a->page_tokens + t))
-                                  : _mm256_mul_ps(scale, _mm256_set1_ps(qn_kv_middle(4)));
+        __m256 scale, min;
+        load_scales(scales + t, a->bits, a->page_tokens, &scale, &min);
+        scale = _mm256_and_ps(seen, scale);
+        min = _mm256_and_ps(seen, min);
         __m256 x = _mm256_and_ps(seen, _mm256_loadu_ps(p + t));
         max = _mm256_max_ps(max, _mm256_mul_ps(x, scale));
         bias = _mm256_fmadd_ps(x, min, bias);
@@ -259,7 +276,9 @@ static void encode_row(const qn_attn_page *a, uint32_t i, const float *p, const 
     const __m256 inverse = _mm256_set1_ps(largest > 0.0F ? LARGEST / largest : 0.0F);
     for (size_t t = t0; t < t1; t += 8) {
         __m256 seen = seen_lanes(t, a->lo[i], a->hi[i]);
-        __m256 x = _mm256_and_ps(seen, _mm256_mul_ps(_mm256_loadu_ps(p + t), load_halves(scales + t)));
+        __m256 scale, min;
+        load_scales(scales + t, a->bits, a->page_tokens, &scale, &min);
+        __m256 x = _mm256_and_ps(seen, _mm256_mul_ps(_mm256_loadu_ps(p + t), scale));
         __m256i c = _mm256_cvtps_epi32(_mm256_mul_ps(x, inverse));
         _mm_store_si128((__m128i *)(void *)(w->elements[r] + t), pack_swapped(c));
     }

@@ -87,11 +87,6 @@ void qn_rotate_avx2(float *x, size_t n)
     }
 }
 
-static float as_half(float x)
-{
-    return _cvtsh_ss(_cvtss_sh(x, _MM_FROUND_TO_NEAREST_INT));
-}
-
 static inline void store_codes(__m256i c, size_t n, uint8_t *out)
 {
     __m128i words = _mm_packus_epi32(_mm256_castsi256_si128(c), _mm256_extracti128_si256(c, 1));
@@ -120,17 +115,10 @@ qn_kv_scale qn_kv_encode_avx2(const float *x, size_t n, uint32_t code_bits, uint
         finite = _mm256_fmadd_ps(v, _mm256_setzero_ps(), finite);
     }
     float lowest = -qn_hmax8(_mm256_sub_ps(_mm256_setzero_ps(), min));
-    float highest = qn_hmax8(max);
-    qn_kv_scale s;
-    if (code_bits == 8) {
-        s = (qn_kv_scale){as_half((highest - lowest) / top), as_half(lowest)};
-    } else {
-        s.scale = as_half((highest > -lowest ? highest : -lowest) / (0.5F * top));
-        s.min = s.scale * qn_kv_middle(code_bits);
-    }
-    if (!(qn_hsum8(finite) == 0.0F) || isinf(s.scale) || isinf(s.min)) {
+    qn_kv_scale s = qn_kv_fit(lowest, qn_hmax8(max), qn_hsum8(finite) == 0.0F, code_bits);
+    if (isnan(s.scale)) {
         memset(codes, 0, n);
-        return (qn_kv_scale){NAN, NAN};
+        return s;
     }
     const __m256 inverse = _mm256_set1_ps(s.scale > 0.0F ? 1.0F / s.scale : 0.0F);
     for (size_t i = 0; i < n; i += 8) {

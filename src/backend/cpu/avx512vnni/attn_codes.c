@@ -100,6 +100,23 @@ QN_INLINE __m512 join_sums(__m512i high, __m512i low)
     return _mm512_fmadd_ps(_mm512_cvtepi32_ps(high), _mm512_set1_ps(128.0F), _mm512_cvtepi32_ps(low));
 }
 
+/* Scale and min of the tokens of m, 0 for others; packed or, with 8 bits, page_tokens apart. */
+QN_INLINE void load_scales(const uint16_t *at, uint32_t code_bits, size_t page_tokens, __mmask16 m, __m512 *scale,
+                           __m512 *min)
+{
+    __m256i x = _mm256_maskz_loadu_epi16(m, at);
+    if (code_bits == 8) {
+        *scale = _mm512_cvtph_ps(x);
+        *min = _mm512_cvtph_ps(_mm256_maskz_loadu_epi16(m, at + page_tokens));
+        return;
+    }
+    __m512i z = _mm512_cvtepu16_epi32(_mm256_and_si256(x, _mm256_set1_epi16(15)));
+    __m512 in_scales = _mm512_fmadd_ps(_mm512_cvtepi32_ps(z), _mm512_set1_ps(qn_kv_packed_step(code_bits)),
+                                       _mm512_set1_ps(qn_kv_packed_first(code_bits)));
+    *scale = _mm512_cvtph_ps(_mm256_and_si256(_mm256_srli_epi16(x, 1), _mm256_set1_epi16(0x7FF8)));
+    *min = _mm512_mul_ps(*scale, in_scales);
+}
+
 /* Scores of tokens [t0, t0 + 16 * n_vecs), lanes of m alone. */
 QN_INLINE void score_tile(const qn_attn_page *a, size_t n_rows, size_t n_vecs, uint32_t bits, __mmask16 m, size_t first,
                           size_t t0, float *s)
@@ -144,9 +161,8 @@ QN_INLINE void score_tile(const qn_attn_page *a, size_t n_rows, size_t n_vecs, u
     QN_UNROLL
     for (size_t v = 0; v < n_vecs; v++) {
         size_t t = t0 + 16 * v;
-        __m512 scale = _mm512_cvtph_ps(_mm256_maskz_loadu_epi16(m, scales + t));
-        __m512 min = bits == 8 ? _mm512_cvtph_ps(_mm256_maskz_loadu_epi16(m, scales + pt + t))
-                               : _mm512_mul_ps(scale, _mm512_set1_ps(qn_kv_middle(5)));
+        __m512 scale, min;
+        load_scales(scales + t, qn_kv_k_bits(bits), pt, m, &scale, &min);
         QN_UNROLL
         for (size_t r = 0; r < n_rows; r++) {
             const query_scale *qs = (const query_scale *)(const void *)(q + r * q_bytes + 2 * n);
@@ -215,9 +231,8 @@ static void encode_weights(const qn_attn_page *a, size_t first, size_t n_rows, c
     for (size_t r = 0; r < n_rows; r++) {
         for (size_t t = t0; t < t1; t += 16) {
             __mmask16 m = seen_lanes(t, a->lo[first + r], a->hi[first + r]);
-            __m512 scale = _mm512_cvtph_ps(_mm256_maskz_loadu_epi16(m, scales + t));
-            __m512 min = a->bits == 8 ? _mm512_cvtph_ps(_mm256_maskz_loadu_epi16(m, scales + a->page_tokens + t))
-                                      : _mm512_mul_ps(scale, _mm512_set1_ps(qn_kv_middle(4)));
+            __m512 scale, min;
+            load_scales(scales + t, a->bits, a->page_tokens, m, &scale, &min);
             __m512 x = _mm512_maskz_loadu_ps(m, p + r * a->page_tokens + t);
             max[r] = _mm512_max_ps(max[r], _mm512_mul_ps(x, scale));
             bias[r] = _mm512_fmadd_ps(x, min, bias[r]);
@@ -232,7 +247,8 @@ static void encode_weights(const qn_attn_page *a, size_t first, size_t n_rows, c
     for (size_t r = 0; r < n_rows; r++) {
         for (size_t t = t0; t < t1; t += 16) {
             __mmask16 m = seen_lanes(t, a->lo[first + r], a->hi[first + r]);
-            __m512 scale = _mm512_cvtph_ps(_mm256_maskz_loadu_epi16(m, scales + t));
+            __m512 scale, min;
+            load_scales(scales + t, a->bits, a->page_tokens, m, &scale, &min);
             __m512 x = _mm512_mul_ps(_mm512_maskz_loadu_ps(m, p + r * a->page_tokens + t), scale);
             __m512i c = _mm512_cvtps_epi32(_mm512_mul_ps(x, _mm512_set1_ps(inverse[r])));
             store_split(c, _mm512_srai_epi32(c, 7), w->x[r] + 2 * t);
