@@ -199,7 +199,7 @@ void qn_session_get_options(const qn_session *s, qn_session_options *out);
  * back. QN_EINVAL: a sequence holds tokens, or no such type; QN_ENOMEM, QN_EBUDGET: all is as it was. */
 qn_status qn_kv_set_type(qn_session *s, qn_kv_type type, uint32_t n_first, qn_error *err);
 
-/* The plan as text for people: every fused op, every block of the arena with offset, bytes and life. Not NUL-terminated.
+/* The plan as text for people: every fused op, every block of the arena with offset, bytes and life. No NUL at the end.
  * QN_ERANGE: cap is too small; *n_bytes is what it takes. */
 qn_status qn_session_plan_text(const qn_session *s, char *text, size_t cap, size_t *n_bytes, qn_error *err);
 
@@ -310,7 +310,7 @@ typedef enum qn_format_kind {
 } qn_format_kind;
 
 typedef struct qn_format_options {
-    bool strict;             /* schemas: objects must be closed and name all members as required, else QN_EUNSUPPORTED */
+    bool strict;             /* schemas: objects must be closed and require all their members, else QN_EUNSUPPORTED */
     uint32_t max_whitespace; /* JSON: blanks between two tokens of JSON at most; 0: none */
 } qn_format_options;
 
@@ -330,8 +330,8 @@ typedef struct qn_format_info {
 
 void qn_format_get_info(const qn_format *f, qn_format_info *out);
 
-/* At the beginning of a text. The first guide of a model prepares its vocabulary (well below a second). QN_ENOTFOUND: the
- * format names a special token that the model lacks. */
+/* At the beginning of a text. The first guide of a model prepares its vocabulary (well below a second).
+ * QN_ENOTFOUND: the format names a special token that the model lacks. */
 qn_status qn_guide_open(const qn_model *m, qn_format *f, qn_guide **out, qn_error *err);
 void qn_guide_close(qn_guide *g);
 qn_status qn_guide_copy(const qn_guide *g, qn_guide **out, qn_error *err); /* at the same place */
@@ -344,8 +344,8 @@ qn_status qn_guide_pick(qn_guide *g, qn_sampler *s, const float *logits, uint64_
                         qn_error *err);
 
 /* Tokens that follow whatever is picked, as the model's tokenizer cuts them; those that would be cut differently with
- * more text behind them are left to qn_guide_pick(). g moves behind them, and s (if not NULL) is shown them. At most cap,
- * and not more than leave room to end in n_left. *n_ids: how many; perhaps none. */
+ * more text behind them are left to qn_guide_pick(). g moves behind them, and s (if not NULL) is shown them. At most
+ * cap, and not more than leave room to end in n_left. *n_ids: how many; perhaps none. */
 qn_status qn_guide_jump(qn_guide *g, qn_sampler *s, uint64_t n_left, int32_t *ids, size_t cap, size_t *n_ids,
                         qn_error *err);
 
@@ -408,8 +408,8 @@ void qn_prompt_close(qn_prompt *p);
 const char *qn_prompt_text(const qn_prompt *p, size_t *n_bytes);
 
 /* Ids as for qn_tokenize(). Special tokens that the template spells are those tokens; in what came from the
- * conversation they are text, unless flags has QN_TEXT_PARSE_SPECIAL. With QN_TEXT_ADD_SPECIAL, and if the model wants a
- * BOS, one is put in front unless the template's text begins with it; those that the template prints all stay. */
+ * conversation they are text, unless flags has QN_TEXT_PARSE_SPECIAL. With QN_TEXT_ADD_SPECIAL, and if the model wants
+ * a BOS, one is put in front unless the template's text begins with it; those that the template prints all stay. */
 qn_status qn_prompt_tokenize(const qn_prompt *p, const qn_model *m, unsigned flags, int32_t *ids, size_t cap,
                              size_t *n_ids, qn_error *err);
 
@@ -441,8 +441,8 @@ qn_status qn_answer_reader_open(const qn_chat *c, const qn_prompt *p, const qn_a
 void qn_answer_reader_close(qn_answer_reader *a);
 qn_status qn_answer_reader_push(qn_answer_reader *a, const char *text, size_t n_bytes, qn_answer_fn *fn, void *ctx,
                                 qn_error *err);
-/* True once the template's mark of a turn's end has been read as text: nothing after it is part of the answer, and nothing
- * of it comes out. A generation may end there. */
+/* True once the template's mark of a turn's end has been read as text: nothing after it is part of the answer, and
+ * nothing of it comes out. A generation may end there. */
 bool qn_answer_reader_is_over(const qn_answer_reader *a);
 
 /* The answer is over. *cut: it ended inside reasoning or a call. */
@@ -466,8 +466,9 @@ typedef struct qn_call_format_options {
 void qn_call_format_options_init(qn_call_format_options *o);
 
 /* The format of an answer to p that calls tools as c's template shows it: every call names a tool of the list, and its
- * arguments are JSON (or tagged values) that the tool's "parameters" allow. QN_EUNSUPPORTED: the template shows no calls
- * or in a form that cannot be enforced, or a tool's parameters ask for what cannot be enforced (err names the tool). */
+ * arguments are JSON (or tagged values) that the tool's "parameters" allow. QN_ENOTFOUND: name is none of the tools;
+ * QN_EFORMAT: no such list; QN_EUNSUPPORTED: the template shows no calls or in a form that cannot be enforced, or a
+ * tool's parameters ask for what cannot be enforced (err names the tool). */
 qn_status qn_call_format_open(const qn_chat *c, const qn_prompt *p, const qn_call_format_options *o, qn_format **out,
                               qn_error *err);
 

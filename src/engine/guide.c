@@ -136,21 +136,27 @@ typedef struct pick {
     float *logprob; /* NULL: not asked for */
 } pick;
 
+/* What a matcher ran into: never a fault of the text. */
+static qn_status fail_by_limit(const qn_guide *g, qn_status status, const char *doing, qn_error *err)
+{
+    const char *limit = qn_matcher_limit(g->matcher);
+    return status == QN_EFULL && limit[0] != '\0' ? qn_fail(err, status, "%s: %s", doing, limit)
+                                                  : qn_fail(err, status, "%s: %s", doing, qn_status_text(status));
+}
+
 static qn_status fill_mask(qn_guide *g, qn_error *err)
 {
     qn_status status = qn_matcher_mask(g->matcher, g->mask);
     if (status == QN_ENOTFOUND) {
         return qn_fail(err, status, "no token of the vocabulary goes on with the text as the format wants it");
     }
-    return status == QN_OK ? QN_OK : qn_fail(err, status, "what may come next: %s", qn_status_text(status));
+    return status == QN_OK ? QN_OK : fail_by_limit(g, status, "what may come next", err);
 }
 
 static qn_status move(qn_guide *g, int32_t id, qn_error *err)
 {
     qn_status status = qn_matcher_accept(g->matcher, id);
-    return status == QN_OK
-               ? QN_OK
-               : qn_fail(err, status, "going on with token %ld: %s", (long)id, qn_status_text(status));
+    return status == QN_OK ? QN_OK : fail_by_limit(g, status, "going on with the token that was picked", err);
 }
 
 /* Takes a token of the mask and moves. */
