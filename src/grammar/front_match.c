@@ -7,6 +7,7 @@
 
 #define MAX_DEPTH 3000             /* of expressions and rules in each other; about 300 bytes of stack each */
 #define MAX_STEPS (20u * 1000000u) /* words of sets that were looked at: about 50 ms */
+#define CALL_STEPS 16u             /* a call costs as much as so many words */
 
 typedef struct matcher {
     const qn_gx_builder *b;
@@ -162,7 +163,7 @@ static void step_logic(matcher *m, const qn_gx_node *node, const uint64_t *in, u
 
 static void step(matcher *m, qn_gx x, const uint64_t *in, uint64_t *out)
 {
-    m->n_steps += m->n_words;
+    m->n_steps += m->n_words + CALL_STEPS;
     if (m->depth >= MAX_DEPTH || m->n_steps > MAX_STEPS) {
         m->status = m->status != QN_OK ? m->status : QN_EFULL;
     }
