@@ -80,7 +80,7 @@ static const char *const kinds[] = {
 static qn_status read_source(qn_gx_builder *b, qn_format_kind kind, qn_str source, const qn_format_options *o,
                              qn_error *err)
 {
-    const qn_schema_options so = {.strict = o->strict, .max_whitespace = o->max_whitespace};
+    const qn_schema_options so = {.strict = o->strict, .max_whitespace = o->max_whitespace, .plain = true};
     switch (kind) {
     case QN_FORMAT_GRAMMAR:
         return qn_front_gbnf(b, source, err);

@@ -10,6 +10,10 @@
 typedef struct qn_schema_options {
     bool strict;             /* OpenAI's strict mode: objects are closed and all their members required, else refused */
     uint32_t max_whitespace; /* blanks between tokens at most; 0: compact JSON */
+    /* Of the texts that the schema allows, those that a careful writer makes: a value, a key or a whole number that is
+     * known is spelled in one way, without needless escapes and zeros; and an object that names members has no others,
+     * unless the schema says what others may be. */
+    bool plain;
 } qn_schema_options;
 
 /* Each sets b->root. QN_EFORMAT: malformed; QN_EUNSUPPORTED: a keyword or construct that is not enforced; QN_EFULL. */

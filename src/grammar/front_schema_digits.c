@@ -118,9 +118,10 @@ static uint32_t digits_of(const qn_decimal *d)
     return (uint32_t)((d->point > 0 ? d->point : 0) + (fraction > 0 ? fraction : 0));
 }
 
-qn_gx qn_schema_limit_number(qn_gx_builder *b, const qn_decimal *lower, const qn_decimal *upper, qn_gx all)
+qn_gx qn_schema_limit_number(qn_gx_builder *b, const qn_decimal *lower, const qn_decimal *upper, bool whole,
+                             qn_gx all)
 {
-    static const qn_gx_range chars[] = {{'-', '.'}, {'0', '9'}};
+    const qn_gx_range chars[] = {{'-', whole ? '-' : '.'}, {'0', '9'}};
     uint32_t low = digits_of(lower), high = digits_of(upper);
     uint32_t most = QN_SCHEMA_NUMBER_CHARS + (low > high ? low : high);
     return qn_gx_and(b, qn_gx_repeat(b, qn_gx_class(b, chars, 2), 1, most), all);

@@ -257,7 +257,8 @@ bool qn_sx_number_format(qn_str name, const char **low, const char **high);
 /* *values is set to a list that holds all values of the clause, when it has one (enum or const). */
 bool qn_sx_listed(qn_sx *s, const qn_schema_clause *c, const qn_json **values, size_t *n, bool *is_const);
 qn_status qn_sx_literal(qn_sx *s, const qn_json *value, qn_gx *out);
-/* By value: 0.5 may be written 0.50, with max_zeros zeros more than it needs, and 1 as 1.0 and so many zeros. */
+/* By value: 0.5 may be written 0.50, with max_zeros zeros more than it needs, and 1 (unless that is 0) as 1.0 and so
+ * many zeros. */
 qn_status qn_sx_number_literal(qn_sx *s, qn_str source, uint32_t max_zeros, qn_gx *out);
 bool qn_sx_equal(qn_sx *s, const qn_json *x, const qn_json *y);
 unsigned qn_sx_type_of(const qn_json *value);

@@ -195,6 +195,28 @@ static qn_status kinds_of_names(qn_schema_object *o, unsigned *kinds, uint32_t *
     return QN_OK;
 }
 
+/* Whether names that fit no pattern are left out, though the schema would let them be. */
+static bool leaves_out_others(const qn_schema_object *o)
+{
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < o->n_members; i++) {
+        n += !o->members[i].is_forbidden;
+    }
+    if (!o->s->o->plain || (o->n_members == 0 && o->n_patterns == 0) || o->min > n) {
+        return false;
+    }
+    static const char *const keywords[] = {"additionalProperties", "unevaluatedProperties", "propertyNames"};
+    for (size_t i = 0; i < o->c->n_literals; i++) {
+        const qn_schema_literal *l = &o->c->literals[i];
+        for (size_t k = 0; !l->is_negated && k < sizeof(keywords) / sizeof(*keywords); k++) {
+            if (qn_json_find(l->schema, keywords[k]) != NULL) {
+                return false;
+            }
+        }
+    }
+    return true;
+}
+
 qn_status qn_schema_free_members(qn_schema_object *o)
 {
     if (o->s->members != NULL) {
@@ -210,7 +232,7 @@ qn_status qn_schema_free_members(qn_schema_object *o)
         return QN_OK;
     }
     QN_TRY(kinds_of_names(o, kinds, &n_kinds));
-    for (uint32_t k = 0; k < n_kinds; k++) {
+    for (uint32_t k = leaves_out_others(o) ? 1 : 0; k < n_kinds; k++) {
         bool fits;
         qn_gx value;
         QN_TRY(qn_schema_member_items(o, NULL, kinds[k], &fits));

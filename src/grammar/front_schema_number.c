@@ -7,10 +7,11 @@
 
 #include <stdio.h>
 
-/* Numbers end, as qn_schema_limit_number() says; their exponents where a double does, so that who reads one gets a finite
- * number. */
+/* Numbers end, as qn_schema_limit_number() says; their exponents where a double does, so that who reads one gets a
+ * finite number. */
 #define WHOLE "(?:0|[1-9]\\d{0,63})"
-#define ANY_INTEGER "-?" WHOLE "(?:\\.0)?"
+#define PLAIN_INTEGER "-?" WHOLE
+#define ANY_INTEGER PLAIN_INTEGER "(?:\\.0)?"
 #define ANY_NUMBER                                                                                              \
     "-?(?:" WHOLE "(?:\\.\\d{1,38})?|(?:0|[1-9]\\d{0,19})(?:\\.\\d{1,20})?[eE](?:\\+?(?:\\d{1,2}|[0-2]\\d\\d|30[0-7])" \
     "|-\\d{1,3})|1(?:\\.[0-6]\\d{0,20})?[eE]\\+?308)"
@@ -183,7 +184,7 @@ static qn_gx with_zeros(number *x, qn_gx whole)
 
 static qn_gx with_a_zero(number *x, qn_gx whole)
 {
-    return qn_gx_cat(x->s->b, (qn_gx[]){whole, pattern(x, "(?:\\.0)?")}, 2);
+    return x->s->o->plain ? whole : qn_gx_cat(x->s->b, (qn_gx[]){whole, pattern(x, "(?:\\.0)?")}, 2);
 }
 
 /* By their last digits. */
@@ -337,7 +338,9 @@ static qn_gx regular(number *x)
 
 static qn_gx limited(number *x, qn_gx all)
 {
-    return qn_schema_limit_number(x->s->b, x->has_lower ? &x->lower : NULL, x->has_upper ? &x->upper : NULL, all);
+    bool whole = x->s->o->plain && x->types == QN_ST_INTEGER;
+    const qn_decimal *lower = x->has_lower ? &x->lower : NULL, *upper = x->has_upper ? &x->upper : NULL;
+    return qn_schema_limit_number(x->s->b, lower, upper, whole, all);
 }
 
 /* Numbers whose remainders matter, and fractions. */
@@ -371,7 +374,7 @@ qn_status qn_sx_number(qn_sx *s, const qn_schema_clause *c, qn_gx *out)
     }
     if (!x.has_lower && !x.has_upper && !x.has_all && x.divisor == 0 && x.n_not == 0 && !x.has_fraction_limit &&
         !x.has_fractions && x.types != QN_ST_FRACTION) {
-        *out = pattern(&x, x.types == QN_ST_NUMBER ? ANY_NUMBER : ANY_INTEGER);
+        *out = pattern(&x, x.types == QN_ST_NUMBER ? ANY_NUMBER : s->o->plain ? PLAIN_INTEGER : ANY_INTEGER);
         return qn_front_status(b, s->err);
     }
     bool is_done;

@@ -34,8 +34,10 @@ qn_gx qn_schema_last_digits(qn_sx *s, int64_t m);
 bool qn_schema_fraction_multiples(qn_sx *s, const qn_decimal *d, qn_gx *out);
 /* The multiples of m from low to high, one by one, without zeros behind a point. */
 qn_status qn_schema_multiples_between(qn_sx *s, int64_t m, int64_t low, int64_t high, qn_gx *out);
-/* Those of all that have at most QN_SCHEMA_NUMBER_CHARS characters, and as many more as the bounds (or NULL) have digits.
- * Numbers must end: no digit is forbidden behind another one, and a model that has begun with zeros may never stop. */
-qn_gx qn_schema_limit_number(qn_gx_builder *b, const qn_decimal *lower, const qn_decimal *upper, qn_gx all);
+/* Those of all that have at most QN_SCHEMA_NUMBER_CHARS characters, and as many more as the bounds (or NULL) have
+ * digits; whole: without a point. Numbers must end: no digit is forbidden behind another one, and a model that has begun
+ * with zeros may never stop. */
+qn_gx qn_schema_limit_number(qn_gx_builder *b, const qn_decimal *lower, const qn_decimal *upper, bool whole,
+                             qn_gx all);
 
 #endif

@@ -32,6 +32,24 @@ static qn_status fail_text(qn_sx *s, qn_str text)
                    (int)(text.len < 80 ? text.len : 80), text.data);
 }
 
+/* As JSON, with those escapes alone that must be. */
+static qn_gx plain_text(qn_sx *s, qn_str text)
+{
+    qn_buf json;
+    qn_json_writer w;
+    qn_buf_init(&json, s->b->budget, "grammar", SIZE_MAX);
+    qn_json_writer_init(&w, &json);
+    qn_json_string(&w, text);
+    qn_gx out = 0;
+    if (json.status == QN_OK) {
+        out = qn_gx_bytes(s->b, (qn_str){json.data + 1, json.len - 2});
+    } else if (s->b->status == QN_OK) {
+        s->b->status = json.status;
+    }
+    qn_buf_free(&json);
+    return out;
+}
+
 qn_status qn_sx_text(qn_sx *s, qn_str text, qn_gx *out)
 {
     if (s->spelling.shut.len != 0) {
@@ -41,7 +59,8 @@ qn_status qn_sx_text(qn_sx *s, qn_str text, qn_gx *out)
             return fail_text(s, text);
         }
     }
-    *out = qn_front_literal(s->b, text, !s->spelling.is_raw);
+    *out = s->o->plain && !s->spelling.is_raw ? plain_text(s, text)
+                                              : qn_front_literal(s->b, text, !s->spelling.is_raw);
     return QN_OK;
 }
 

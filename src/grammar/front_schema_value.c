@@ -126,7 +126,7 @@ qn_status qn_sx_number_literal(qn_sx *s, qn_str source, uint32_t max_zeros, qn_g
     } else {
         qn_gx zero = qn_gx_class(b, &(qn_gx_range){'0', '0'}, 1);
         qn_gx zeros = qn_gx_repeat(b, zero, 0, max_zeros);
-        if (qn_decimal_is_integer(&d)) {
+        if (qn_decimal_is_integer(&d) && max_zeros != 0) {
             zeros = qn_gx_repeat(b, qn_gx_cat(b, (qn_gx[]){qn_gx_bytes(b, QN_STR(".0")), zeros}, 2), 0, 1);
         }
         *out = qn_gx_cat(b, (qn_gx[]){qn_gx_bytes(b, qn_buf_view(&text)), zeros}, 2);
@@ -177,7 +177,7 @@ qn_status qn_sx_literal(qn_sx *s, const qn_json *value, qn_gx *out)
         *out = qn_sx_word(s, qn_json_as_bool(value) ? "true" : "false");
         return QN_OK;
     case QN_JSON_NUMBER:
-        return qn_sx_number_literal(s, qn_json_as_str(value), 1, out);
+        return qn_sx_number_literal(s, qn_json_as_str(value), s->o->plain ? 0 : 1, out);
     case QN_JSON_STRING:
         QN_TRY(qn_sx_text(s, qn_json_as_str(value), &text));
         *out = qn_gx_cat(b, (qn_gx[]){s->quote, text, s->quote}, 3);

@@ -15,7 +15,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n_bytes)
     }
     qn_gx_builder b;
     qn_error err = {0};
-    qn_schema_options o = {.strict = (data[0] & 1) != 0, .max_whitespace = data[0] >> 1 & 3};
+    qn_schema_options o = {
+        .strict = (data[0] & 1) != 0, .max_whitespace = data[0] >> 1 & 3, .plain = (data[0] & 8) != 0};
     qn_gx_init(&b, NULL);
     qn_status status = qn_front_schema(&b, qn_json_root(doc), &o, &err);
     qn_json_free(doc);

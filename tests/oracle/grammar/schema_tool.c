@@ -1,8 +1,8 @@
 /* Tells a script which texts a grammar allows, and makes texts up: one case a line on the standard input, one result a
  * line on the output.
  *
- *   case    {"kind": "schema", "gbnf", "regex" or "pattern", "source": SCHEMA or TEXT, "texts": [TEXT, ...]}; strict (a
- *           boolean), blanks, generate and seed (counts) may be there. "pattern" is found somewhere in a text, as JSON
+ *   case    {"kind": "schema", "gbnf", "regex" or "pattern", "source": SCHEMA or TEXT, "texts": [TEXT, ...]}; strict and
+ *           plain (booleans), blanks, generate and seed (counts) may be there. "pattern" is found somewhere in a text, as JSON
  *           schema has it.
  *   result  {"status": NAME, "what": TEXT, "nodes": COUNT, "matches": [BOOLEAN or null, ...], "accepts": [BOOLEAN,
  * ...], "made": [TEXT or null, ...], "states": COUNT, "bytes": COUNT} matches: by the slow matcher of the front ends,
@@ -74,13 +74,15 @@ static qn_status build(qn_gx_builder *b, const qn_json *c, qn_error *err)
 {
     const qn_json *kind = qn_json_find(c, "kind"), *source = qn_json_find(c, "source");
     const qn_json *strict = qn_json_find(c, "strict"), *blanks = qn_json_find(c, "blanks");
+    const qn_json *plain = qn_json_find(c, "plain");
     qn_str name = kind != NULL ? qn_json_as_str(kind) : QN_STR("");
     if (source == NULL) {
         return qn_fail(err, QN_EINVAL, "a case without a source");
     }
     if (qn_str_is(name, "schema")) {
         int64_t n = 0;
-        qn_schema_options o = {.strict = strict != NULL && qn_json_as_bool(strict)};
+        qn_schema_options o = {.strict = strict != NULL && qn_json_as_bool(strict),
+                               .plain = plain != NULL && qn_json_as_bool(plain)};
         if (blanks != NULL && qn_json_as_i64(blanks, &n)) {
             o.max_whitespace = (uint32_t)n;
         }

@@ -40,8 +40,8 @@ def test_strict(tool, name):
 def test_own(tool, name):
     schema = SCHEMAS[name]
     validator = judge.validator(schema)
-    for blanks in (0, 3):
-        answer = tool.ask("schema", schema, generate=TEXTS, seed=blanks, blanks=blanks)
+    for blanks, plain in ((0, False), (3, False), (1, True)):
+        answer = tool.ask("schema", schema, generate=TEXTS, seed=blanks, blanks=blanks, plain=plain)
         assert answer["status"] == "QN_OK", answer["what"]
         for text in answer["made"]:
             assert text is not None, "no end came"

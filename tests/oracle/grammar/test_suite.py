@@ -76,7 +76,11 @@ def look_at(tool, draft, folder):
             if matches != valid and not set_apart(draft, folder, file, description, instance):
                 faults.append(f"{where}, {instance}: {'valid' if valid else 'invalid'}, but {matches}: {text}")
         validator = judge.validator(schema)
-        for text in answer["made"]:
+        plain = tool.ask("schema", schema, generate=TEXTS, seed=n, plain=True)
+        if plain["status"] != "QN_OK":
+            faults.append(f"{where}: plainly, {plain['status']} {plain['what']}")
+            continue
+        for text in answer["made"] + plain["made"]:
             n_made += 1
             why = "no end came" if text is None else judge.fault(validator, text)
             if why:

@@ -231,6 +231,43 @@ static void strict_and_blanks(void **state)
                 "+{\"a\":1}", "+{\n \"a\" : 1\t}", "-{   \"a\":1}", "-{\"a\":1} ", "- {\"a\":1}", NULL);
 }
 
+static qn_status plain_schema(qn_gx_builder *b, qn_str source, qn_error *err)
+{
+    qn_json_doc *doc;
+    QN_TRY(qn_json_parse(NULL, source.data, source.len, 1000, &doc, err));
+    qn_status status = qn_front_schema(b, qn_json_root(doc), &(qn_schema_options){.plain = true}, err);
+    qn_json_free(doc);
+    return status;
+}
+
+/* What a careful writer leaves out, and what it may not. */
+static void plainly(void **state)
+{
+    (void)state;
+    front_check(plain_schema, "{\"type\":\"integer\"}", "+12", "+-3", "-12.0", NULL);
+    front_check(plain_schema, "{\"type\":\"integer\",\"minimum\":2}", "+12", "-1", "-12.0", NULL);
+    front_check(plain_schema, "{\"type\":\"integer\",\"multipleOf\":7}", "+14", "-15", "-14.0", NULL);
+    front_check(plain_schema, "{\"enum\":[1,2.50,\"a\\\"\\n\"]}", "+1", "-1.0", "+2.5", "-2.50", "+\"a\\\"\\n\"",
+                "-\"\\u0061\\\"\\n\"", NULL);
+    front_check(plain_schema, "{\"type\":\"number\"}", "+1", "+1.0", "+2.5", NULL);
+    front_check(plain_schema, "{\"type\":\"object\",\"properties\":{\"a\":{\"type\":\"null\"}},\"required\":[\"b\"]}",
+                "+{\"a\":null,\"b\":1}", "+{\"b\":1}", "-{\"a\":null}", "-{\"b\":1,\"c\":1}",
+                "-{\"\\u0061\":null,\"b\":1}", NULL);
+    front_check(plain_schema,
+                "{\"type\":\"object\",\"properties\":{\"a\":{\"type\":\"null\"}},\"additionalProperties\":{\"type\":"
+                "\"null\"}}",
+                "+{\"a\":null,\"b\":null}", "-{\"b\":1}", NULL);
+    front_check(plain_schema,
+                "{\"type\":\"object\",\"patternProperties\":{\"^x\":{\"type\":\"null\"}}}", "+{}", "+{\"xy\":null}",
+                "-{\"y\":null}", NULL);
+    front_check(plain_schema, "{\"type\":\"object\"}", "+{}", "+{\"y\":[1]}", NULL);
+    front_check(plain_schema, "{\"type\":\"object\",\"properties\":{\"a\":false},\"minProperties\":1}", "+{\"b\":2}", "-{}",
+                NULL);
+    front_check(plain_schema,
+                "{\"allOf\":[{\"properties\":{\"a\":true}},{\"properties\":{\"b\":true}}],\"type\":\"object\"}",
+                "+{\"a\":1,\"b\":2}", "-{\"c\":1}", NULL);
+}
+
 static void bombs(void **state)
 {
     (void)state;
@@ -302,6 +339,7 @@ int main(void)
         cmocka_unit_test(combinations),
         cmocka_unit_test(references),
         cmocka_unit_test(strict_and_blanks),
+        cmocka_unit_test(plainly),
         cmocka_unit_test(bombs),
         cmocka_unit_test(many_members),
         cmocka_unit_test(out_of_memory),
