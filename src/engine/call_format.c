@@ -101,7 +101,15 @@ static qn_status compile(const qn_chat *c, const qn_front_calls_options *fo, con
     qn_gx_builder b;
     qn_gx_init(&b, c->budget);
     qn_status status = qn_front_calls(&b, fo, err);
-    status = status == QN_OK ? qn_format_from(c->rt, &b, key, out, err) : status;
+    if (status == QN_OK) {
+        status = qn_format_from(c->rt, &b, key, out, err);
+        if (status == QN_EFORMAT) { /* such a grammar is well-formed: it matches nothing */
+            qn_fail(err, status,
+                    fo->name.len > 0 ? "tool \"%.*s\": no object satisfies its parameters"
+                                     : "tools: no object satisfies the parameters of any%.*s",
+                    QN_STR_ARG(fo->name));
+        }
+    }
     qn_gx_free(&b);
     return status;
 }

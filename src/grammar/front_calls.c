@@ -208,7 +208,7 @@ static qn_status begin(qn_calls *c)
     c->none = qn_gx_bytes(b, QN_STR(""));
     c->any = qn_gx_repeat(b, qn_front_any(b, false), 0, QN_GX_NO_MAX);
     c->blanks = qn_gx_repeat(b, qn_gx_class(b, blank, 4), 0, QN_GX_NO_MAX);
-    c->blank = qn_calls_blank(b);
+    qn_calls_find_blanks(c);
     return c->syntax != NULL ? qn_calls_check_shape(c) : QN_OK;
 }
 

@@ -19,7 +19,8 @@ typedef struct qn_call_tool {
     qn_str name;
     const qn_json *parameters; /* NULL: none */
     bool is_strict;
-    qn_gx arguments; /* in the form that the dialect's calls have them */
+    qn_gx arguments; /* in the form that the dialect's calls have them: a reference to `rule` */
+    uint32_t rule;
 } qn_call_tool;
 
 typedef struct qn_calls {
@@ -31,16 +32,19 @@ typedef struct qn_calls {
     qn_error *err;
     qn_call_tool *tools; /* those that may be called */
     uint32_t n_tools, n_listed;
-    const qn_str *names;            /* of all that are listed: the reader knows them */
-    qn_gx none, blank, blanks, any; /* the empty text; blanks of JSON; of any number; any characters */
+    const qn_str *names;     /* of all that are listed: the reader knows them */
+    bool is_lined;           /* the template writes the JSON of calls in lines */
+    qn_gx none, blanks, any; /* the empty text; blanks of any number; any characters */
+    qn_gx blank, edge, line; /* behind a comma or colon of JSON; elsewhere in it; around the calls of a list */
 } qn_calls;
 
 /* ---- front_calls_tool.c ---- */
 
 qn_status qn_calls_read_tools(qn_calls *c);
 void qn_calls_free_tools(qn_calls *c);
-/* Between two tokens of JSON: none, one, or a line end with an indent. All that templates write, and no loop. */
-qn_gx qn_calls_blank(qn_gx_builder *b);
+/* Which blanks JSON has in calls: one space at most behind a comma or a colon, as most templates write it, or lines
+ * with an indent where this template writes these. A model that may write more of them may not stop. */
+void qn_calls_find_blanks(qn_calls *c);
 /* JSON's blanks in s are those that calls have. */
 void qn_calls_set_blanks(qn_calls *c, qn_sx *s);
 /* Sets the arguments of all tools. */

@@ -129,8 +129,8 @@ qn_gx qn_calls_spelled(qn_calls *c, qn_str core)
 }
 
 typedef struct bad_list {
-    qn_gx inside[MAX_BAD], begins[8], ends[QN_MARK_MAX];
-    uint32_t n_inside, n_begins, n_ends;
+    qn_gx inside[MAX_BAD], begins[8], ends[QN_MARK_MAX], whole[1];
+    uint32_t n_inside, n_begins, n_ends, n_whole;
 } bad_list;
 
 bool qn_calls_overlaps(qn_str core)
@@ -182,7 +182,7 @@ static void add_turn(qn_calls *c, bad_list *bad)
 static qn_gx free_text(qn_calls *c, const bad_list *bad)
 {
     qn_gx_builder *b = c->b;
-    qn_gx ways[3], text = c->any;
+    qn_gx ways[4], text = c->any;
     uint32_t n = 0;
     if (bad->n_inside > 0) {
         ways[n++] = qn_gx_cat(b, (qn_gx[]){c->any, qn_gx_alt(b, bad->inside, bad->n_inside), c->any}, 3);
@@ -192,6 +192,9 @@ static qn_gx free_text(qn_calls *c, const bad_list *bad)
     }
     if (bad->n_ends > 0) {
         ways[n++] = qn_gx_cat(b, (qn_gx[]){c->any, qn_gx_alt(b, bad->ends, bad->n_ends)}, 2);
+    }
+    if (bad->n_whole > 0) {
+        ways[n++] = bad->whole[0];
     }
     if (n > 0) {
         text = qn_gx_and(b, text, qn_gx_not(b, qn_gx_alt(b, ways, n)));
@@ -214,16 +217,17 @@ static qn_gx words(qn_calls *c, const char *const *list, size_t n, qn_str own)
     return qn_gx_alt(c->b, ways, n_ways);
 }
 
-/* {"name": "TOOL"   {"function": {   {"arguments"   and keys or names with escapes, which may be these. */
-static void add_bare(qn_calls *c, bad_list *bad, const qn_syntax *s)
+/* {"name": "TOOL"   {"function": {   {"arguments"   and keys or names with escapes, which may be these. While a key or
+ * name is open, a mark of calls is part of it: so the text before such a mark does not end there. */
+static void add_bare(qn_calls *c, bad_list *bad, const qn_syntax *s, bool has_next)
 {
     static const char *const names[] = {"name", "tool_name", "function"};
     static const char *const others[] = {"arguments", "parameters", "id", "tool_call_id", "type"};
     static const qn_gx_range plain[] = {{0, '!'}, {'#', '['}, {']', QN_FRONT_LAST}};
     qn_gx_builder *b = c->b;
     qn_gx quote = qn_gx_bytes(b, QN_STR("\"")), open = qn_gx_bytes(b, QN_STR("{"));
-    qn_gx escaped = qn_gx_cat(
-        b, (qn_gx[]){qn_gx_repeat(b, qn_gx_class(b, plain, 3), 0, QN_GX_NO_MAX), qn_gx_bytes(b, QN_STR("\\"))}, 2);
+    qn_gx open_text = qn_gx_repeat(b, qn_gx_class(b, plain, 3), 0, QN_GX_NO_MAX);
+    qn_gx escaped = qn_gx_cat(b, (qn_gx[]){open_text, qn_gx_bytes(b, QN_STR("\\"))}, 2);
     qn_gx list = qn_gx_repeat(b, qn_gx_cat(b, (qn_gx[]){qn_gx_bytes(b, QN_STR("[")), c->blanks}, 2), 0, 1);
     qn_gx *tools = qn_alloc(b->budget, "grammar", (c->n_listed + 1) * sizeof(*tools));
     if (tools == NULL) {
@@ -236,14 +240,18 @@ static void add_bare(qn_calls *c, bad_list *bad, const qn_syntax *s)
     tools[c->n_listed] = escaped;
     qn_gx called[] = {qn_gx_cat(b, (qn_gx[]){quote, qn_gx_alt(b, tools, c->n_listed + 1)}, 2), open};
     qn_free(tools);
-    qn_gx by_name = qn_gx_cat(b,
-                              (qn_gx[]){words(c, names, 3, s->name_key), quote, c->blanks, qn_gx_bytes(b, QN_STR(":")),
-                                        c->blanks, qn_gx_alt(b, called, 2)},
-                              6);
+    qn_gx named = qn_gx_cat(
+        b, (qn_gx[]){words(c, names, 3, s->name_key), quote, c->blanks, qn_gx_bytes(b, QN_STR(":")), c->blanks}, 5);
+    qn_gx by_name = qn_gx_cat(b, (qn_gx[]){named, qn_gx_alt(b, called, 2)}, 2);
     qn_gx by_other = qn_gx_cat(b, (qn_gx[]){words(c, others, 5, s->arguments_key), quote}, 2);
     qn_gx keys[] = {by_name, by_other, escaped};
     bad->begins[bad->n_begins++] =
         qn_gx_cat(b, (qn_gx[]){c->blanks, list, open, c->blanks, quote, qn_gx_alt(b, keys, 3)}, 6);
+    if (has_next) {
+        qn_gx ways[] = {open_text, qn_gx_cat(b, (qn_gx[]){named, quote, open_text}, 3)};
+        bad->whole[bad->n_whole++] =
+            qn_gx_cat(b, (qn_gx[]){c->blanks, list, open, c->blanks, quote, qn_gx_alt(b, ways, 2)}, 6);
+    }
 }
 
 /* ---- free text ---- */
@@ -258,7 +266,7 @@ qn_gx qn_calls_content(qn_calls *c, const qn_mark *next)
         add_inside(c, &bad, s->section_open.core);
         add_inside(c, &bad, s->call_open.core);
         if (s->bare && !has_bare) {
-            add_bare(c, &bad, s);
+            add_bare(c, &bad, s, next != NULL);
             has_bare = true;
         }
     }

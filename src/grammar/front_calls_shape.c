@@ -201,9 +201,10 @@ qn_gx qn_calls_of(qn_calls *c, uint32_t only)
 static qn_gx in_list(qn_calls *c, qn_gx call)
 {
     qn_gx_builder *b = c->b;
-    qn_gx more = qn_gx_repeat(b, qn_gx_cat(b, (qn_gx[]){comma(c), call}, 2), 0, c->o->one_call ? 0 : QN_GX_NO_MAX);
+    qn_gx next = qn_gx_cat(b, (qn_gx[]){c->line, qn_gx_bytes(b, QN_STR(",")), c->line, call}, 4);
+    qn_gx more = qn_gx_repeat(b, next, 0, c->o->one_call ? 0 : QN_GX_NO_MAX);
     return qn_gx_cat(
-        b, (qn_gx[]){qn_gx_bytes(b, QN_STR("[")), c->blank, call, more, c->blank, qn_gx_bytes(b, QN_STR("]"))}, 6);
+        b, (qn_gx[]){qn_gx_bytes(b, QN_STR("[")), c->line, call, more, c->line, qn_gx_bytes(b, QN_STR("]"))}, 6);
 }
 
 /* Where nothing but whitespace tells two objects apart, it must be there. */

@@ -6,6 +6,7 @@
 
 #define MAX_NAME 256  /* bytes that the reader keeps; OpenAI allows 64 */
 #define MAX_INDENT 40 /* blanks after a line end: ten levels of four */
+#define LIST_INDENT 8 /* of the calls of a list */
 
 /* ---- reading ---- */
 
@@ -131,12 +132,30 @@ void qn_calls_free_tools(qn_calls *c)
 
 /* ---- arguments ---- */
 
+/* None, a space, or a line end with an indent. */
+static qn_gx line_blank(qn_gx_builder *b, uint32_t max_indent)
+{
+    qn_gx indent = qn_gx_repeat(b, qn_gx_bytes(b, QN_STR(" ")), 0, max_indent);
+    qn_gx ways[] = {qn_gx_bytes(b, QN_STR(" ")), qn_gx_cat(b, (qn_gx[]){qn_gx_bytes(b, QN_STR("\n")), indent}, 2)};
+    return qn_gx_repeat(b, qn_gx_alt(b, ways, 2), 0, 1);
+}
+
+void qn_calls_find_blanks(qn_calls *c)
+{
+    const qn_syntax *s = c->syntax;
+    const qn_str line_end = QN_STR("\n");
+    c->is_lined = s != NULL && (holds(s->head, line_end) || holds(s->middle, line_end) || holds(s->tail, line_end));
+    c->blank = c->is_lined ? line_blank(c->b, MAX_INDENT) : qn_gx_repeat(c->b, qn_gx_bytes(c->b, QN_STR(" ")), 0, 1);
+    c->edge = c->is_lined ? c->blank : c->none;
+    c->line = s != NULL && s->list ? line_blank(c->b, LIST_INDENT) : c->blank;
+}
+
 void qn_calls_set_blanks(qn_calls *c, qn_sx *s)
 {
     qn_gx_builder *b = c->b;
-    s->blank = c->blank;
-    s->comma = qn_gx_cat(b, (qn_gx[]){c->blank, s->comma, c->blank}, 3);
-    s->colon = qn_gx_cat(b, (qn_gx[]){c->blank, s->colon, c->blank}, 3);
+    s->blank = c->edge;
+    s->comma = qn_gx_cat(b, (qn_gx[]){c->edge, s->comma, c->blank}, 3);
+    s->colon = qn_gx_cat(b, (qn_gx[]){c->edge, s->colon, c->blank}, 3);
 }
 
 static qn_status build_arguments(qn_calls *c, const qn_call_tool *t, qn_gx *out, qn_error *err)
@@ -153,12 +172,55 @@ static qn_status build_arguments(qn_calls *c, const qn_call_tool *t, qn_gx *out,
     return status;
 }
 
-qn_gx qn_calls_blank(qn_gx_builder *b)
+/* QN_EFORMAT: a rule, whose texts are arguments of t, has none. */
+static qn_status check_rule(qn_calls *c, const qn_call_tool *t, uint32_t rule)
 {
-    static const qn_gx_range space[] = {{' ', ' '}, {'\t', '\t'}};
-    qn_gx indent = qn_gx_repeat(b, qn_gx_class(b, space, 2), 0, MAX_INDENT);
-    qn_gx ways[] = {qn_gx_bytes(b, QN_STR(" ")), qn_gx_cat(b, (qn_gx[]){qn_gx_bytes(b, QN_STR("\n")), indent}, 2)};
-    return qn_gx_repeat(b, qn_gx_alt(b, ways, 2), 0, 1);
+    qn_sx s;
+    qn_error why = {0};
+    const qn_schema_options o = {.strict = false};
+    qn_status status = qn_sx_open(&s, c->b, t->parameters, &o, &why);
+    c->b->root = rule;
+    status = status == QN_OK ? qn_sx_check_empty(&s) : status;
+    qn_sx_close(&s);
+    return status == QN_OK ? QN_OK
+                           : qn_fail(c->err, status, "tool \"%.*s\": no object satisfies its parameters: %s",
+                                     QN_STR_ARG(t->name), why.what);
+}
+
+/* A tool that no arguments satisfy could silently never be called. All are looked at together, as most are good. */
+static qn_status check_satisfied(qn_calls *c)
+{
+    qn_gx_builder *b = c->b;
+    const qn_call_tool *some = NULL;
+    qn_gx *all = qn_alloc(b->budget, "grammar", (c->n_tools + 1) * sizeof(*all));
+    if (all == NULL) {
+        return qn_fail(c->err, qn_alloc_failure(b->budget, c->n_tools * sizeof(*all)), "no memory for a grammar");
+    }
+    for (uint32_t i = 0; i < c->n_tools; i++) {
+        all[i] = c->tools[i].arguments;
+        some = c->tools[i].parameters != NULL ? &c->tools[i] : some;
+    }
+    qn_gx together = qn_gx_cat(b, all, c->n_tools);
+    qn_free(all);
+    QN_TRY(qn_front_status(b, c->err));
+    if (some == NULL) {
+        return QN_OK;
+    }
+    uint32_t rule = c->n_tools == 1 ? some->rule : qn_gx_rule_new(b, QN_STR("all arguments"));
+    if (c->n_tools > 1) {
+        qn_gx_rule_define(b, rule, together);
+    }
+    QN_TRY(qn_front_status(b, c->err));
+    qn_error why;
+    qn_calls probe = *c;
+    probe.err = &why;
+    if (check_rule(&probe, some, rule) == QN_OK) {
+        return QN_OK;
+    }
+    for (uint32_t i = 0; i < c->n_tools; i++) {
+        QN_TRY(c->tools[i].parameters != NULL ? check_rule(c, &c->tools[i], c->tools[i].rule) : QN_OK);
+    }
+    return QN_OK;
 }
 
 qn_status qn_calls_arguments(qn_calls *c)
@@ -168,7 +230,7 @@ qn_status qn_calls_arguments(qn_calls *c)
     bool is_json = shape <= QN_SHAPE_NAMED;
     qn_gx open = qn_gx_bytes(b, shape == QN_SHAPE_PYTHON ? QN_STR("(") : QN_STR("{"));
     qn_gx close = qn_gx_bytes(b, shape == QN_SHAPE_PYTHON ? QN_STR(")") : QN_STR("}"));
-    qn_gx empty = qn_gx_cat(b, (qn_gx[]){open, is_json ? c->blank : c->none, close}, 3);
+    qn_gx empty = qn_gx_cat(b, (qn_gx[]){open, close}, 2);
     empty = shape == QN_SHAPE_TAGGED || shape == QN_SHAPE_NESTED ? c->none : empty;
     for (uint32_t i = 0; i < c->n_tools; i++) {
         qn_call_tool *t = &c->tools[i];
@@ -180,9 +242,9 @@ qn_status qn_calls_arguments(qn_calls *c)
         if (status != QN_OK) {
             return qn_fail(c->err, status, "tool \"%.*s\": %s", QN_STR_ARG(t->name), why.what);
         }
-        uint32_t rule = qn_gx_rule_new(b, t->name);
-        qn_gx_rule_define(b, rule, body);
-        t->arguments = qn_gx_rule_ref(b, rule);
+        t->rule = qn_gx_rule_new(b, t->name);
+        qn_gx_rule_define(b, t->rule, body);
+        t->arguments = qn_gx_rule_ref(b, t->rule);
     }
-    return qn_front_status(b, c->err);
+    return check_satisfied(c);
 }

@@ -119,7 +119,7 @@ static void read_back(const place *p, const qn_buf *text, heard *h)
     assert_false(cut);
 }
 
-/* One call of the list: now({}), or add({"a": N, "b": "x"}) with blanks between. */
+/* One call of the list: now({}), or add({"a": N, "b": "x"}) with a space at most behind each comma and colon. */
 static const char *after_call(const char *s)
 {
     char compact[256];
@@ -127,7 +127,10 @@ static const char *after_call(const char *s)
     const char *end = strstr(s, ").");
     assert_non_null(end);
     for (; s < end; s++) {
-        if (strchr(" \n\t", *s) == NULL && n + 1 < sizeof(compact)) {
+        if (*s == ' ' && s[-1] != ',' && s[-1] != ':') {
+            fail_msg("a blank that no template writes: %s", s);
+        }
+        if (*s != ' ' && n + 1 < sizeof(compact)) {
             compact[n++] = *s;
         }
     }
@@ -260,6 +263,20 @@ static void what_is_wrong_is_named(void **state)
     o.tools_bytes = strlen(bad);
     refuses(&p, &o, QN_EUNSUPPORTED, "tool \"f\"");
     refuses(&p, &o, QN_EUNSUPPORTED, "format");
+    static const char *const nothing[] = {
+        "[{\"name\":\"g\"},{\"name\":\"f\",\"parameters\":{\"properties\":{\"k\":false},\"required\":[\"k\"]}},"
+        "{\"name\":\"h\",\"parameters\":{}}]",
+        "[{\"name\":\"f\",\"parameters\":{\"type\":\"array\"}}]",
+        "[{\"name\":\"f\",\"parameters\":{\"required\":[\"k\"],\"properties\":{\"k\":{\"type\":\"string\",\"allOf\":"
+        "[{\"pattern\":\"^a\"},{\"pattern\":\"^b\"}]}}}},{\"name\":\"g\"}]",
+    };
+    for (size_t i = 0; i < 3; i++) {
+        qn_call_format_options of = options(i < 2 ? QN_TOOLS_AUTO : QN_TOOLS_REQUIRED);
+        of.name = i < 2 ? NULL : "f";
+        of.tools = nothing[i];
+        of.tools_bytes = strlen(nothing[i]);
+        refuses(&p, &of, QN_EFORMAT, "tool \"f\": no object satisfies its parameters");
+    }
     o.tools_bytes = (size_t)2 << 20;
     refuses(&p, &o, QN_EFULL, "bytes");
     qn_error err = {0};
