@@ -51,6 +51,16 @@ static const char *reader_of_input(const qn_options *o)
     return NULL;
 }
 
+/* The line end that editors put behind a file's last line is no part of a pattern. */
+static void drop_line_end(qn_buf *text)
+{
+    if (text->len > 0 && text->data[text->len - 1] == '\n') {
+        text->len--;
+        text->len -= text->len > 0 && text->data[text->len - 1] == '\r';
+        text->data[text->len] = '\0';
+    }
+}
+
 static qn_status read_file(qn_format_source *s, const char *path, qn_error *err)
 {
     qn_error why;
@@ -61,6 +71,10 @@ static qn_status read_file(qn_format_source *s, const char *path, qn_error *err)
         status = status == QN_EFULL ? QN_EINVAL : status;
         return s->flag != NULL ? qn_fail(err, status, "--%s: %s", s->flag, why.what)
                                : qn_fail(err, status, "%s", why.what);
+    }
+    qn_input_drop_mark(&s->text);
+    if (s->kind == QN_FORMAT_REGEX) {
+        drop_line_end(&s->text);
     }
     return QN_OK;
 }

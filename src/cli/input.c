@@ -49,6 +49,15 @@ qn_status qn_input_file(const char *path, qn_buf *text, qn_error *err)
     return status;
 }
 
+void qn_input_drop_mark(qn_buf *text)
+{
+    static const char mark[] = "\xEF\xBB\xBF";
+    if (text->len >= 3 && memcmp(text->data, mark, 3) == 0) {
+        text->len -= 3;
+        memmove(text->data, text->data + 3, text->len + 1);
+    }
+}
+
 qn_status qn_input_text(const qn_options *o, qn_buf *text, qn_error *err)
 {
     size_t n_rest;

@@ -19,6 +19,9 @@ qn_status qn_input_text(const qn_options *o, qn_buf *text, qn_error *err);
 /* Appends a whole file to text; "-" is standard input. QN_EFULL: it is longer than text may become. */
 qn_status qn_input_file(const char *path, qn_buf *text, qn_error *err);
 
+/* Without the byte order mark that some editors write at the beginning of a UTF-8 file. */
+void qn_input_drop_mark(qn_buf *text);
+
 /* --model, else the default model where scripts/fetch-default-model puts it. path is an open buffer on success.
  * QN_ENOTFOUND: there is none. */
 qn_status qn_input_model_path(const qn_options *o, qn_buf *path, qn_error *err);

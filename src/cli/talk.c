@@ -30,10 +30,15 @@ static qn_status read_tools(qn_talk *t, const char *path, qn_error *err)
     qn_buf text;
     qn_error why;
     qn_buf_init(&text, NULL, QN_TALK_OWNER, QN_INPUT_MAX_CONVERSATION);
-    qn_status status = qn_input_file(path, &text, err);
+    qn_status status = qn_input_file(path, &text, &why);
     if (status == QN_OK) {
+        qn_input_drop_mark(&text);
         status = qn_transcript_set_tools(&t->transcript, qn_buf_view(&text), &why);
-        status = status == QN_OK ? QN_OK : qn_fail(err, status, "%s: %s", path, why.what);
+        status = status == QN_OK ? QN_OK : qn_fail(&why, status, "%s: %s", path, why.what);
+    }
+    if (status != QN_OK) { /* a file that can be read and holds something else is wrong usage */
+        status = status == QN_EFORMAT || status == QN_EFULL ? QN_EINVAL : status;
+        qn_fail(err, status, "--tools: %s", why.what);
     }
     qn_buf_free(&text);
     return status;
@@ -49,7 +54,7 @@ qn_status qn_talk_load(qn_talk *t, qn_error *err)
     QN_TRY(qn_open_runtime(n_threads, &t->opened, err));
     QN_TRY(usage(t, qn_format_option_open(o, t->opened.runtime, &t->format, err)));
     if (tools != NULL) {
-        QN_TRY(read_tools(t, tools, err));
+        QN_TRY(usage(t, read_tools(t, tools, err)));
     }
     QN_TRY(usage(t, qn_talk_format_check(t, err)));
     if (system != NULL) {

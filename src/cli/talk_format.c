@@ -61,8 +61,36 @@ static qn_status read_choice(qn_talk *t, qn_error *err)
     return check_name(t, word, err);
 }
 
+/* What every template and every shape of calls would stumble over. */
+static qn_status check_tools(const qn_talk *t, qn_error *err)
+{
+    qn_json_doc *doc;
+    qn_str tools = qn_buf_view(&t->transcript.tools);
+    if (!has_tools(t)) {
+        return QN_OK;
+    }
+    QN_TRY(qn_json_parse(NULL, tools.data, tools.len, QN_TALK_MAX_NODES, &doc, err));
+    const qn_json *list = qn_json_root(doc);
+    qn_status status = QN_OK;
+    for (size_t i = 0; i < qn_json_count(list) && status == QN_OK; i++) {
+        const qn_json *tool = qn_json_at(list, i);
+        bool is_object = qn_json_kind_of(tool) == QN_JSON_OBJECT;
+        const qn_json *type = is_object ? qn_json_find(tool, "type") : NULL;
+        bool is_other = type != NULL && !qn_str_is(qn_json_as_str(type), "function");
+        const qn_json *name = is_object ? name_of_tool(tool) : NULL;
+        bool is_named = name != NULL && qn_json_kind_of(name) == QN_JSON_STRING && qn_json_as_str(name).len > 0;
+        if (!is_object || (!is_other && !is_named)) {
+            status =
+                qn_fail(err, QN_EINVAL, "--tools: its item %zu %s", i + 1, is_object ? "has no name" : "is no object");
+        }
+    }
+    qn_json_free(doc);
+    return status;
+}
+
 qn_status qn_talk_format_check(qn_talk *t, qn_error *err)
 {
+    QN_TRY(check_tools(t, err));
     QN_TRY(read_choice(t, err));
     if (t->format != NULL && has_tools(t) && t->tool_choice != QN_TOOLS_NONE) {
         return qn_fail(err, QN_EINVAL, "an answer cannot have a format and call --tools: add --tool-choice none");
@@ -162,8 +190,11 @@ static qn_status open_calls(qn_talk *t, qn_format **out, qn_error *err)
     qn_error why;
     qn_status status = qn_call_format_open(t->chat, t->rendered, &o, out, &why);
     bool is_demanded = t->tool_choice == QN_TOOLS_REQUIRED || o.strict;
+    if (status == QN_EUNSUPPORTED && t->tool_choice == QN_TOOLS_NONE) {
+        return QN_OK; /* what would be a call is content then: nothing has to be checked */
+    }
     if (status != QN_EUNSUPPORTED || is_demanded) {
-        t->wrong_usage = status == QN_EUNSUPPORTED;
+        t->wrong_usage = status == QN_EUNSUPPORTED || status == QN_EFORMAT || status == QN_EFULL;
         return status == QN_OK ? QN_OK : qn_fail(err, status, "--tools: %s", why.what);
     }
     if (!t->said_free_calls) {

@@ -362,6 +362,12 @@ def test_files(quern, tiny_model, tmp_path):
     assert_fails(quern("run", "--json-schema", "@-", "-f", "-"), 2, "standard input", "--file")
     assert_fails(quern("run", "--chat", "--json-schema", "@-", "--tools", "-", "x"), 2, "standard input", "--tools")
     assert_fails(quern("chat", "--json-schema", "@-"), 2, "standard input")
+    mark = b"\xef\xbb\xbf"
+    for flag, text, wanted in (("--json-schema", b'{"const": "7"}', '"7"'), ("--grammar", b'root ::= "ab"\n', "ab"),
+                               ("--choice", b'["b a"]', "b a"), ("--regex", b"a b", "a b"), ("--regex", b"a\n", "a"),
+                               ("--regex", b"a\r\n", "a"), ("--regex", b"a\n\n", "a\n"), ("--regex", b"a\r", "a\r")):
+        path.write_bytes(mark + text)
+        assert text_of(quern, tiny_model, flag, f"@{path}") == wanted
     path.write_text('{"type":\n "string"')
     assert_fails(quern("run", "--json-schema", f"@{path}", "x"), 2, "--json-schema: ", "s.json: ", "line 2")
 
@@ -527,7 +533,49 @@ def test_calls_that_cannot_be_held(quern, tiny_model, tmp_path, calling):
     (tmp_path / "tools.json").write_text(json.dumps(bad))
     result = quern("run", "--chat", "-m", tiny_model, *calling[:-1], 3, "b")
     assert b"not checked" in result.stderr and b"hard" in result.stderr
+    result = quern("run", "--chat", *args, "-n", 3, "--tool-choice", "none", "b")
+    assert result.returncode == 0 and b"not checked" not in result.stderr
     assert quern("run", "--chat", "-m", tiny_model, *calling, "--tool-choice", "required", "b").returncode == 2
+
+
+def test_broken_tools(quern, tiny_model, tmp_path, calling):
+    """Wrong usage that names the flag, and the tool where there is one."""
+    path, run = tmp_path / "tools.json", ("run", "--chat", "-m", tiny_model, *calling)
+    a = {"type": "object", "required": ["x"]}
+    for tools, *words in (
+            ([tool("bad", x={"type": "string", "pattern": "(a"})], '"bad"', "pattern"),
+            ([tool("bad", x={"type": "strin"})], '"bad"', "type"),
+            ([tool("ok"), tool("bad", x=False)], '"bad"', "no object satisfies"),
+            ([tool("bad", x={"type": "string", "maxLength": 1, "minLength": 2})], '"bad"', "no object satisfies"),
+            ([{"name": "bad", "parameters": {"type": "string"}}], '"bad"', "no object satisfies"),
+            ([{"name": "bad", "parameters": {**a, "properties": {"x": {"allOf": [{"pattern": "^a", "type": "string"},
+                                                                               {"pattern": "^b"}]}}}}], "satisf"),
+            ([{"name": "bad", "parameters": 3}], '"bad"', "parameters"),
+            ([tool("bad"), tool("bad")], '"bad"', "two functions"),
+            ([tool("")], "item 1", "name"), ([tool("a"), 1], "item 2", "no object"), ([{"type": "function"}], "name")):
+        path.write_text(json.dumps(tools))
+        for choice in ("auto", "required"):
+            if words != ["satisf"] or choice == "required":
+                assert_fails(quern(*run, "--tool-choice", choice, "b"), 2, "--tools: ", *words)
+    for text in ("[", "{}", "3"):
+        path.write_text(text)
+        assert_fails(quern(*run, "b"), 2, "--tools: ", "tools.json")
+    path.unlink()
+    assert_fails(quern(*run, "b"), 1, "--tools: ", "tools.json")
+
+
+def test_blanks_of_calls(quern, tiny_model, tmp_path, calling):
+    """A call has no more of them than the template writes, whatever the model prefers."""
+    path = tmp_path / "tools.json"
+    blanks = [x for t in (3 + 9, 3 + 10, 3 + 32, SPACE) for x in ("--logit-bias", f"{t}=+20")]
+    for tools, most in ([{"name": "now"}], 0), (TOOLS[1:], 3):
+        path.write_text(json.dumps(tools))
+        result = quern("run", "--chat", "--json", "-m", tiny_model, *calling, "--tool-choice", "required", *blanks, "b")
+        assert result.returncode == 0, result.stderr
+        for call in json.loads(result.stdout)["tool_calls"]:
+            text = call["function"]["arguments"]
+            assert text.count(" ") <= most and not re.search(r"[\n\t\r]|  ", text)
+            assert most > 0 or text == "{}"
 
 
 def test_tool_choice_usage(quern, calling):
