@@ -7,7 +7,7 @@
 
 #define MAX_DEPTH 3000             /* of expressions and rules in each other; about 300 bytes of stack each */
 #define MAX_STEPS (20u * 1000000u) /* words of sets that were looked at: about 50 ms */
-#define CALL_STEPS 16u             /* a call costs as much as so many words */
+#define CALL_STEPS 64u             /* a call costs as much as so many words */
 
 typedef struct matcher {
     const qn_gx_builder *b;

@@ -8,6 +8,7 @@
 #include "grammar/regular_int.h"
 
 #define NONE UINT32_MAX
+#define EDGES_A_PART 16 /* edges that take as long as what qn_rx_work() counts */
 #define MAX_CELLS (1u << 25)
 #define ENOUGH_CELLS (1u << 22) /* with so many and no end in sight, growth is guessed upwards */
 #define ENOUGH_WORK (1u << 26)  /* edges looked at; the same */
@@ -54,6 +55,7 @@ static bool add_column(measure *m)
         now[i] = is_end ? 0 : NONE;
     }
     for (bool changed = before != NULL; changed;) {
+        uint64_t work = m->work;
         changed = false;
         for (uint32_t i = m->n; i-- > 0;) {
             uint32_t least = NONE;
@@ -66,6 +68,9 @@ static bool add_column(measure *m)
                 now[i] = least + 1;
                 changed = true;
             }
+        }
+        if (!qn_rx_work(m->p, (m->work - work) / EDGES_A_PART)) {
+            return false;
         }
     }
     m->cells.n += m->n;

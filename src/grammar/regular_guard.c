@@ -9,6 +9,7 @@
 #define MAX_LENGTHS 4096u
 #define MAX_CELLS (1u << 24)  /* of the table of states and numbers of rounds */
 #define MAX_WORK (1u << 28)   /* edges looked at */
+#define EDGES_A_PART 16       /* edges that take as long as what qn_rx_work() counts */
 
 typedef struct edge {
     uint16_t lo, hi;
@@ -124,7 +125,8 @@ static bool make_sets(maker *m, uint32_t max)
     m->n_sets = 1;
     uint64_t work = 0;
     while (m->n_sets < cap) {
-        if (!next_set(m, &work)) {
+        uint64_t before = work;
+        if (!next_set(m, &work) || !qn_rx_work(p, (work - before) / EDGES_A_PART)) { /* all guards of a grammar together */
             qn_rx_full(p, "a length beside a pattern takes too long; a simpler pattern, or a smaller bound, would do");
             return false;
         }
