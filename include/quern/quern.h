@@ -297,14 +297,17 @@ void qn_sampler_accept(qn_sampler *s, const int32_t *ids, size_t n_ids);
  * id -1 and -INFINITY. */
 void qn_logprobs_top(const qn_model *m, const float *logits, size_t n, int32_t *ids, float *logprobs);
 
-/* ---- formats: what an answer must look like -------------------------------------------------------- */
+/* ---- formats: what an answer must look like --------------------------------------------------------
+ *
+ * Formats are closed before their runtime, guides before their model and runtime; a guide may outlive its format.
+ * A guide is used by one thread at a time; a copy is independent of it. */
 
 typedef struct qn_format qn_format; /* compiled; any thread may use it */
 typedef struct qn_guide qn_guide;   /* one sequence's place in a format */
 
 typedef enum qn_format_kind {
     QN_FORMAT_GRAMMAR,     /* GBNF; a text is what the rule "root" makes */
-    QN_FORMAT_JSON_SCHEMA, /* a schema, draft 2020-12 or 7: the text is JSON that it allows */
+    QN_FORMAT_JSON_SCHEMA, /* a schema, draft 2020-12 or 7: the text is JSON that it allows, members in its order */
     QN_FORMAT_REGEX,       /* a regular expression that the whole text matches */
     QN_FORMAT_CHOICE,      /* a JSON list of strings: the text is one of them */
 } qn_format_kind;
@@ -317,40 +320,55 @@ typedef struct qn_format_options {
 void qn_format_options_init(qn_format_options *o);
 
 /* Compiles source, in bounded time and memory; for a source, kind and options that were compiled lately, what was made
- * then is shared. o may be NULL. QN_EFORMAT: malformed; QN_EUNSUPPORTED: it asks for what cannot be enforced; QN_EFULL:
- * too large. err names line and column, JSON path and keyword, or the pattern's byte. */
+ * then is shared. o may be NULL. QN_EFORMAT: malformed, or no text satisfies it; QN_EUNSUPPORTED: it asks for what
+ * cannot be enforced; QN_EFULL: too large; QN_EINVAL: no such kind. err names line and column, JSON path and keyword,
+ * or the pattern's byte. */
 qn_status qn_format_open(qn_runtime *rt, qn_format_kind kind, const char *source, size_t n_bytes,
                          const qn_format_options *o, qn_format **out, qn_error *err);
-void qn_format_close(qn_format *f); /* guides may outlive it */
+void qn_format_close(qn_format *f);
 
 typedef struct qn_format_info {
     uint32_t n_rules, n_states, n_edges; /* of the automaton, as far as it is made beforehand */
     uint64_t bytes;
 } qn_format_info;
 
-void qn_format_get_info(const qn_format *f, qn_format_info *out);
+void qn_format_get_info(const qn_format *f, qn_format_info *out); /* neither may be NULL */
 
 /* At the beginning of a text. The first guide of a model prepares its vocabulary (well below a second).
- * QN_ENOTFOUND: the format names a special token that the model lacks. */
+ * QN_ENOTFOUND: the format names a special token that the model lacks; QN_EINVAL: the format is of another runtime. */
 qn_status qn_guide_open(const qn_model *m, qn_format *f, qn_guide **out, qn_error *err);
 void qn_guide_close(qn_guide *g);
-qn_status qn_guide_copy(const qn_guide *g, qn_guide **out, qn_error *err); /* at the same place */
+/* At the same place. QN_ENOMEM or QN_EBUDGET alone can be in the way. */
+qn_status qn_guide_copy(const qn_guide *g, qn_guide **out, qn_error *err);
 
 /* As qn_sampler_pick(), among the tokens that may come next; g moves behind the one that was picked. Tokens that end a
- * generation may come where the text may end. n_left: tokens that may still be made, this one and the one that ends the
- * text counted; 0: any number. A text that can be ended within them is: in time only tokens are picked behind which
- * that stays true. */
+ * generation may come where the text may end; where it must, one more pick gives such a token. A bias that forces a
+ * token counts only where the format allows that token.
+ *
+ * n_left: tokens that may still be made, this one and the one that ends the text counted; 0: any number. Where the
+ * shortest text to the end (of fewest bytes, a special token counted as one; of several the first in the order of
+ * bytes), cut into as few tokens as there can be, has room in n_left, only tokens are picked behind which that stays
+ * true, so that the text ends in time. Where it has not, picks are not steered, though another text may have had room.
+ * A token that bias bans is not picked, even if the end then comes too late.
+ *
+ * A token behind which the format's matcher would hold too much is passed over; at last those that lead to the end, or
+ * end the text, are tried. On failure g stays where it is. QN_EINVAL: nothing that may come next can be picked (banned,
+ * no finite logit), the text has ended, or s is of another model; QN_ENOTFOUND: no token of the vocabulary goes on with
+ * the text; QN_EFULL: the matcher's limits are in the way (err tells which); QN_ENOMEM, QN_EBUDGET. */
 qn_status qn_guide_pick(qn_guide *g, qn_sampler *s, const float *logits, uint64_t n_left, int32_t *id, float *logprob,
                         qn_error *err);
 
 /* Tokens that follow whatever is picked, as the model's tokenizer cuts them; those that would be cut differently with
- * more text behind them are left to qn_guide_pick(). g moves behind them, and s (if not NULL) is shown them. At most
- * cap, and not more than leave room to end in n_left. *n_ids: how many; perhaps none. */
+ * more text behind them are left to qn_guide_pick(). A model may have picked other tokens for the same text, so what it
+ * makes of the rest may differ from a text without jumps. g moves behind them, and s (if not NULL) is shown them. At
+ * most cap, and not more than leave room to end in n_left. *n_ids: how many; perhaps none, which is all that the
+ * matcher's limits do here. QN_EINVAL: s is of another model; QN_ENOMEM, QN_EBUDGET: g stays where it is. */
 qn_status qn_guide_jump(qn_guide *g, qn_sampler *s, uint64_t n_left, int32_t *ids, size_t cap, size_t *n_ids,
                         qn_error *err);
 
+/* g must not be NULL. */
 bool qn_guide_may_end(const qn_guide *g);  /* the text so far is whole */
-bool qn_guide_must_end(const qn_guide *g); /* and nothing may follow */
+bool qn_guide_must_end(const qn_guide *g); /* nothing may follow but a token that ends it, if that did not come yet */
 
 /* ---- streams: tokens to text that may be shown -------------------------------------------------- */
 
@@ -466,9 +484,10 @@ typedef struct qn_call_format_options {
 void qn_call_format_options_init(qn_call_format_options *o);
 
 /* The format of an answer to p that calls tools as c's template shows it: every call names a tool of the list, and its
- * arguments are JSON (or tagged values) that the tool's "parameters" allow. QN_ENOTFOUND: name is none of the tools;
- * QN_EFORMAT: no such list; QN_EUNSUPPORTED: the template shows no calls or in a form that cannot be enforced, or a
- * tool's parameters ask for what cannot be enforced (err names the tool). */
+ * arguments are JSON (or tagged values) that the tool's "parameters" allow. It may outlive c and p. QN_ENOTFOUND: name
+ * is none of the tools; QN_EFORMAT: no such list, or no arguments satisfy the parameters; QN_EUNSUPPORTED: the template
+ * shows no calls or in a form that cannot be enforced, or a tool's parameters ask for what cannot be enforced (err
+ * names the tool); QN_EFULL: too large; QN_EINVAL: no such choice, or o is NULL. */
 qn_status qn_call_format_open(const qn_chat *c, const qn_prompt *p, const qn_call_format_options *o, qn_format **out,
                               qn_error *err);
 

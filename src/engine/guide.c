@@ -4,7 +4,7 @@
 
 #include <assert.h>
 
-#define MAX_REFUSALS 16 /* tokens of a pick that leave no way to the end; then a known way is gone */
+#define MAX_REFUSALS 16 /* tokens of a pick that leave no room or no way to the end; then a known way is gone */
 
 /* ---- open and close ---- */
 
@@ -25,7 +25,7 @@ static qn_guide *alloc_guide(const qn_model *m, qn_format *f)
     g->format = qn_format_hold(f);
     assert(vocab_of(m) == qn_tokenizer_n_vocab(m->tokenizer)); /* masks and logits are as long as one another */
     g->n_words = (qn_tokenizer_n_vocab(m->tokenizer) + 63) / 64;
-    g->mask = qn_zalloc_array(b, QN_GUIDE_OWNER, g->n_words, sizeof(*g->mask));
+    g->mask = qn_zalloc_array(b, QN_GUIDE_OWNER, (size_t)g->n_words * 2, sizeof(*g->mask));
     qn_buf_init(&g->forced, b, QN_GUIDE_OWNER, SIZE_MAX);
     qn_buf_init(&g->text, b, QN_GUIDE_OWNER, SIZE_MAX);
     qn_buf_init(&g->way, b, QN_GUIDE_OWNER, SIZE_MAX);
@@ -33,6 +33,7 @@ static qn_guide *alloc_guide(const qn_model *m, qn_format *f)
         qn_guide_close(g);
         return NULL;
     }
+    g->ahead = g->mask + g->n_words;
     return g;
 }
 
@@ -59,6 +60,9 @@ qn_status qn_guide_open(const qn_model *m, qn_format *f, qn_guide **out, qn_erro
     QN_NEED(m, err);
     QN_NEED(f, err);
     QN_NEED(out, err);
+    if (f->rt != m->rt) {
+        return qn_fail(err, QN_EINVAL, "format: of another runtime than the model");
+    }
     qn_status status = qn_blame_ceiling(m->rt->budget, open_guide(m, f, out, err), err);
     if (status == QN_EBUDGET && qn_format_cache_clear(m->rt->formats)) { /* what is only kept makes room */
         status = qn_blame_ceiling(m->rt->budget, open_guide(m, f, out, err), err);
@@ -112,7 +116,7 @@ bool qn_guide_must_end(const qn_guide *g)
 /* ---- picking ---- */
 
 /* The matcher has taken id. An end token may be one that the format names within a text. */
-static bool has_ended_by(const qn_guide *g, int32_t id)
+bool qn_guide_has_ended_by(const qn_guide *g, int32_t id)
 {
     return qn_tokenizer_is_end(g->model->tokenizer, id) && qn_matcher_must_end(g->matcher);
 }
@@ -121,7 +125,7 @@ void qn_guide_moved(qn_guide *g, int32_t id)
 {
     if (qn_grammar_vocab_bytes(g->model->guide_vocab->grammar, id).len == 0) { /* tokenizers begin anew behind those */
         g->n_tail = 0;
-        g->has_ended = has_ended_by(g, id);
+        g->has_ended = qn_guide_has_ended_by(g, id);
         return;
     }
     if (g->n_tail == QN_GUIDE_TAIL) {
@@ -132,8 +136,11 @@ void qn_guide_moved(qn_guide *g, int32_t id)
 }
 
 typedef struct pick {
+    qn_chain *chain;
+    const float *logits;
     int32_t id;
-    float *logprob; /* NULL: not asked for */
+    float *logprob;  /* NULL: not asked for */
+    qn_error limit;  /* of a token that the matcher had no room to go on with; code QN_OK: there was none */
 } pick;
 
 /* What a matcher ran into: never a fault of the text. */
@@ -153,35 +160,6 @@ static qn_status fill_mask(qn_guide *g, qn_error *err)
     return status == QN_OK ? QN_OK : fail_by_limit(g, status, "what may come next", err);
 }
 
-static qn_status move(qn_guide *g, int32_t id, qn_error *err)
-{
-    qn_status status = qn_matcher_accept(g->matcher, id);
-    return status == QN_OK ? QN_OK : fail_by_limit(g, status, "going on with the token that was picked", err);
-}
-
-/* Takes a token of the mask and moves. */
-static qn_status take(qn_guide *g, qn_chain *c, const float *logits, pick *p, qn_error *err)
-{
-    QN_TRY(qn_chain_choose(c, logits, g->mask, &p->id, p->logprob, err));
-    return move(g, p->id, err);
-}
-
-/* Along a shortest text to the end. Where bias bans that, the text cannot be ended, and goes on as it would. */
-static qn_status take_way(qn_guide *g, qn_chain *c, const float *logits, pick *p, qn_error *err)
-{
-    QN_TRY(fill_mask(g, err));
-    qn_status status = qn_guide_mask_way(g);
-    if (status != QN_OK) {
-        return qn_fail(err, status, "looking for a way to the end: %s", qn_status_text(status));
-    }
-    status = take(g, c, logits, p, NULL);
-    if (status == QN_EINVAL) {
-        QN_TRY(fill_mask(g, err));
-        return take(g, c, logits, p, err);
-    }
-    return status == QN_OK ? QN_OK : qn_fail(err, status, "going to the end: %s", qn_status_text(status));
-}
-
 static qn_status can_end(qn_guide *g, uint64_t n_left, bool *can, qn_error *err)
 {
     qn_status status = qn_guide_can_end(g, n_left, can);
@@ -192,7 +170,7 @@ static qn_status can_end(qn_guide *g, uint64_t n_left, bool *can, qn_error *err)
  * found out, it is taken back. */
 static qn_status leaves_way(qn_guide *g, const pick *p, uint64_t n_left, bool *does, qn_error *err)
 {
-    *does = has_ended_by(g, p->id);
+    *does = qn_guide_has_ended_by(g, p->id);
     qn_status status = *does ? QN_OK : can_end(g, n_left, does, err);
     if (status != QN_OK || !*does) {
         qn_matcher_rollback(g->matcher, 1); /* one token is always remembered */
@@ -200,38 +178,82 @@ static qn_status leaves_way(qn_guide *g, const pick *p, uint64_t n_left, bool *d
     return status;
 }
 
-/* The last pick left no way to the end, and was taken back: takes others, until one does. */
-static qn_status take_another(qn_guide *g, qn_chain *c, const float *logits, uint64_t n_left, pick *p, qn_error *err)
+/* Moves behind the token that was picked, if the matcher has room for what follows and, unless n_left is 0, a way to
+ * the end is left. */
+static qn_status try_to_move(qn_guide *g, pick *p, uint64_t n_left, bool *moved, qn_error *err)
 {
-    bool can;
-    QN_TRY(can_end(g, n_left, &can, err));
-    if (!can) { /* nor is there one from here: any token is as good */
-        return move(g, p->id, err);
+    qn_status status = qn_matcher_accept(g->matcher, p->id);
+    *moved = status == QN_OK;
+    if (status != QN_OK) {
+        qn_error *why = status == QN_EFULL ? &p->limit : err;
+        fail_by_limit(g, status, "going on with the token that was picked", why);
+        return status == QN_EFULL ? QN_OK : status;
     }
-    for (int n_refused = 1; n_refused < MAX_REFUSALS; n_refused++) {
-        g->mask[p->id / 64] &= ~((uint64_t)1 << (p->id % 64));
-        qn_status status = take(g, c, logits, p, err);
-        if (status == QN_EINVAL) { /* the mask has nothing more */
-            break;
-        }
-        QN_TRY(status);
-        QN_TRY(leaves_way(g, p, n_left - 1, &can, err));
-        if (can) {
-            return QN_OK;
-        }
-    }
-    return take_way(g, c, logits, p, err);
+    return n_left == 0 ? QN_OK : leaves_way(g, p, n_left - 1, moved, err);
 }
 
-static qn_status pick_token(qn_guide *g, qn_chain *c, const float *logits, uint64_t n_left, pick *p, qn_error *err)
+/* Picks of the mask until the guide moved. Not moved: the mask has nothing more that can be picked (err says so), or
+ * enough was tried. */
+static qn_status take(qn_guide *g, pick *p, uint64_t n_left, bool *moved, qn_error *err)
 {
-    bool can = true;
-    QN_TRY(fill_mask(g, err));
-    QN_TRY(take(g, c, logits, p, err));
-    if (n_left != 0) {
-        QN_TRY(leaves_way(g, p, n_left - 1, &can, err));
+    bool is_kept = false; /* the limit can be */
+    *moved = false;
+    for (int n = 0; n < MAX_REFUSALS; n++) {
+        if (qn_chain_choose(p->chain, p->logits, g->mask, &p->id, p->logprob, err) != QN_OK) {
+            return QN_OK;
+        }
+        QN_TRY(try_to_move(g, p, n_left, moved, err));
+        if (!*moved && n_left != 0 && !is_kept) {
+            QN_TRY(can_end(g, n_left, &is_kept, err));
+            if (!is_kept) { /* nor is there a way from here: any token is as good */
+                n_left = 0;
+                QN_TRY(try_to_move(g, p, n_left, moved, err));
+            }
+        }
+        if (*moved) {
+            return QN_OK;
+        }
+        g->mask[p->id / 64] &= ~((uint64_t)1 << (p->id % 64));
     }
-    return can ? QN_OK : take_another(g, c, logits, n_left, p, err);
+    return QN_OK;
+}
+
+/* Along a shortest text to the end, or that end. */
+static qn_status take_way(qn_guide *g, pick *p, bool *moved, qn_error *err)
+{
+    QN_TRY(fill_mask(g, err));
+    qn_status status = qn_guide_mask_way(g);
+    if (status != QN_OK) {
+        return qn_fail(err, status, "looking for a way to the end: %s", qn_status_text(status));
+    }
+    return take(g, p, 0, moved, err);
+}
+
+static qn_status pick_token(qn_guide *g, pick *p, uint64_t n_left, qn_error *err)
+{
+    bool moved;
+    QN_TRY(fill_mask(g, err));
+    QN_TRY(take(g, p, n_left, &moved, err));
+    if (!moved) {
+        QN_TRY(take_way(g, p, &moved, err));
+    }
+    if (!moved && n_left != 0) { /* bias bans the way, or nothing has room there: the text goes on as it would */
+        QN_TRY(fill_mask(g, err));
+        QN_TRY(take(g, p, 0, &moved, err));
+    }
+    if (moved) {
+        return QN_OK;
+    }
+    return p->limit.code == QN_OK ? QN_EINVAL : qn_fail(err, p->limit.code, "%s", p->limit.what);
+}
+
+qn_status qn_guide_check_sampler(const qn_guide *g, const qn_sampler *s, qn_error *err)
+{
+    if (qn_chain_n_vocab(s->chain) != vocab_of(g->model)) {
+        return qn_fail(err, QN_EINVAL, "sampler: of %lu tokens, the guide's model has %lu",
+                       (unsigned long)qn_chain_n_vocab(s->chain), (unsigned long)vocab_of(g->model));
+    }
+    return QN_OK;
 }
 
 static qn_status check_pick(const qn_guide *g, const qn_sampler *s, qn_error *err)
@@ -239,11 +261,7 @@ static qn_status check_pick(const qn_guide *g, const qn_sampler *s, qn_error *er
     if (g->has_ended) {
         return qn_fail(err, QN_EINVAL, "guide: its text has ended");
     }
-    if (qn_chain_n_vocab(s->chain) != vocab_of(g->model)) {
-        return qn_fail(err, QN_EINVAL, "sampler: of %lu tokens, the guide's model has %lu",
-                       (unsigned long)qn_chain_n_vocab(s->chain), (unsigned long)vocab_of(g->model));
-    }
-    return QN_OK;
+    return qn_guide_check_sampler(g, s, err);
 }
 
 qn_status qn_guide_pick(qn_guide *g, qn_sampler *s, const float *logits, uint64_t n_left, int32_t *id, float *logprob,
@@ -256,12 +274,14 @@ qn_status qn_guide_pick(qn_guide *g, qn_sampler *s, const float *logits, uint64_
     QN_TRY(check_pick(g, s, err));
     qn_budget *b = g->model->rt->budget;
     float its_logprob = 0;
-    pick p = {.id = -1, .logprob = logprob != NULL ? &its_logprob : NULL};
-    qn_status status = qn_chain_allow_masks(s->chain, err);
+    pick p = {.chain = s->chain, .logits = logits, .id = -1, .logprob = logprob != NULL ? &its_logprob : NULL};
+    qn_error why;
+    qn_status status = qn_chain_allow_masks(s->chain, &why);
     if (status == QN_OK) {
-        status = pick_token(g, s->chain, logits, n_left, &p, err);
+        status = pick_token(g, &p, n_left, &why);
     }
     if (status != QN_OK) {
+        qn_fail(err, status, "%s", why.what);
         return qn_blame_ceiling(b, status, err);
     }
     qn_guide_moved(g, p.id);

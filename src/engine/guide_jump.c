@@ -213,9 +213,13 @@ qn_status qn_guide_jump(qn_guide *g, qn_sampler *s, uint64_t n_left, int32_t *id
     QN_NEED(g, err);
     QN_NEED_IF(cap != 0, ids, err);
     QN_NEED(n_ids, err);
+    if (s != NULL) {
+        QN_TRY(qn_guide_check_sampler(g, s, err));
+    }
     size_t n = 0;
     qn_status status = cap == 0 || g->has_ended ? QN_OK : do_jump(g, n_left, ids, cap, &n);
-    if (status != QN_OK) {
+    bool is_limit = status == QN_EFULL || status == QN_ERANGE; /* a pick may go on all the same */
+    if (status != QN_OK && !is_limit) {
         qn_fail(err, status, "jumping ahead: %s", qn_status_text(status));
         return qn_blame_ceiling(g->model->rt->budget, status, err);
     }

@@ -67,11 +67,31 @@ static void test_errors(void **state)
     g = open_guide(&p, QN_FORMAT_CHOICE, "[\"a\"]");
     assert_int_equal(qn_guide_pick(g, odd, logits, 0, &id, NULL, &err), QN_EINVAL);
     assert_non_null(strstr(err.what, "sampler"));
+    err = (qn_error){0};
+    assert_int_equal(qn_guide_jump(g, odd, 0, ids, 4, &n_ids, &err), QN_EINVAL);
+    assert_non_null(strstr(err.what, "sampler"));
     qn_guide_close(g);
     qn_sampler_close(odd);
     qn_model_close(larger);
     qn_sampler_close(s);
     free(logits);
+    close_place(&p);
+}
+
+static void test_format_of_another_runtime(void **state)
+{
+    (void)state;
+    place p = open_place();
+    qn_runtime *other = open_runtime("ref", 1);
+    qn_format *f = NULL;
+    qn_guide *g = NULL;
+    qn_error err = {0};
+    expect_ok(qn_format_open(other, QN_FORMAT_CHOICE, "[\"a\"]", 5, NULL, &f, &err), &err);
+    assert_int_equal(qn_guide_open(p.m, f, &g, &err), QN_EINVAL);
+    assert_non_null(strstr(err.what, "format"));
+    assert_null(g);
+    qn_format_close(f);
+    qn_runtime_close(other);
     close_place(&p);
 }
 
@@ -110,7 +130,7 @@ static qn_status guide_and_copy(const place *p, qn_format *f, qn_sampler *s, con
 /* All but the model, which every round shares: its vocabulary is prepared anew until that succeeds. */
 static qn_status run(const place *p, const float *logits, qn_error *err)
 {
-    static const char source[] = "\"abcd\" [a-c]* \"efg\" [x-z]{2,8}";
+    static const char source[] = "\"abcd\" [a-c]* \"efg\" [x-z]{2,8} <s>";
     char grammar[64];
     snprintf(grammar, sizeof(grammar), "root ::= %s", source);
     qn_format *f = NULL;
@@ -166,6 +186,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_errors),
+        cmocka_unit_test(test_format_of_another_runtime),
         cmocka_unit_test(test_the_nth_allocation_fails),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -23,6 +23,31 @@ static inline place open_place(void)
     return p;
 }
 
+/* The tiny model with its vocabulary read as another kind of tokenizer would. */
+static inline qn_model *open_as(qn_runtime *rt, const char *kind)
+{
+    static const char key[] = "tokenizer.ggml.model";
+    qn_tiny_spec spec = qn_tiny_spec_of("llama");
+    size_t n_bytes;
+    uint8_t *bytes = qn_tiny_bytes(&spec, &n_bytes);
+    qn_gguf *g = NULL;
+    qn_model *m = NULL;
+    qn_error err = {0};
+    char path[4096];
+    assert_int_equal(qn_gguf_open_memory(bytes, n_bytes, NULL, &g, NULL), QN_OK);
+    qn_gguf_writer *w = qn_tiny_copy(g, key, NULL);
+    qn_gguf_set_str(w, key, qn_str_of(kind));
+    snprintf(path, sizeof(path), "%s", qn_test_temp("other.gguf"));
+    expect_ok(qn_gguf_write(w, path, &err), &err);
+    qn_status status = qn_model_open(rt, path, NULL, &m, &err);
+    unlink(path);
+    expect_ok(status, &err);
+    qn_gguf_writer_close(w);
+    qn_gguf_close(g);
+    qn_free(bytes);
+    return m;
+}
+
 static inline void close_place(place *p)
 {
     qn_model_close(p->m);
