@@ -245,7 +245,7 @@ static qn_status braces(qn_call_tags *t, qn_gx *out)
 
 qn_status qn_calls_marked(qn_calls *c, const qn_call_tool *tool, qn_gx *out, qn_error *err)
 {
-    qn_call_tags t = {.c = c, .tool = tool, .o = {.strict = tool->is_strict}, .err = err};
+    qn_call_tags t = {.c = c, .tool = tool, .o = {.strict = tool->is_strict, .plain = true}, .err = err};
     qn_status status = qn_sx_open(&t.json, c->b, tool->parameters, &t.o, err);
     status = status == QN_OK ? qn_sx_open(&t.raw, c->b, tool->parameters, &t.o, err) : status;
     if (status == QN_OK) {

@@ -161,7 +161,7 @@ void qn_calls_set_blanks(qn_calls *c, qn_sx *s)
 static qn_status build_arguments(qn_calls *c, const qn_call_tool *t, qn_gx *out, qn_error *err)
 {
     qn_sx s;
-    const qn_schema_options o = {.strict = t->is_strict};
+    const qn_schema_options o = {.strict = t->is_strict, .plain = true};
     qn_status status = qn_sx_open(&s, c->b, t->parameters, &o, err);
     if (status == QN_OK) {
         qn_calls_set_blanks(c, &s);
@@ -177,7 +177,7 @@ static qn_status check_rule(qn_calls *c, const qn_call_tool *t, uint32_t rule)
 {
     qn_sx s;
     qn_error why = {0};
-    const qn_schema_options o = {.strict = false};
+    const qn_schema_options o = {.plain = true};
     qn_status status = qn_sx_open(&s, c->b, t->parameters, &o, &why);
     c->b->root = rule;
     status = status == QN_OK ? qn_sx_check_empty(&s) : status;
