@@ -371,6 +371,13 @@ REGEX = {
     "answer": (r"(?:Yes|No|Maybe)(?:, because [a-z ,']{5,150})?\.", "No, because it isn't so, as they say."),
 }
 
+# Loops that may begin again where they end: each text can be read in very many ways.
+LINES = "A first line of it\nand — as dashes go — a second\n", "x"
+NESTED = {r: [t + end for t in LINES] for r, end in (
+    (r"(.*\n?)*", ""), (r"(.+\n?)+", ""), (r"(.{1,80}\n?)+", ""), (r"(\w*\W*)*", ""), (r"([^\n]*\n?)*", ""),
+    (r"(.|\n)*(.+\n?)*z", "z"))} | {r: [t + end for t in ("One line, größer than “most”", "x")] for r, end in (
+    (r"(.*)*", ""), (r"(.*)*x", "x"), (r"(.+)+x", "x"), (r"(.*|.*x.*|.*y.*)*z", "z"), (r"(\S+\s*)+", ""))}
+
 
 def corners():
     """Name to what is compiled and its texts."""
@@ -380,4 +387,7 @@ def corners():
     found |= {f.__name__: f() for f in VALUES}
     found |= {f"GBNF {n}": ({"gbnf": source}, texts) for n, (source, *texts) in GBNF.items()}
     found |= {f"regex {n}": ({"regex": source}, texts) for n, (source, *texts) in REGEX.items()}
+    found |= {f"nested {r}".replace("\\", "/"): ({"regex": r}, texts) for r, texts in NESTED.items()}
+    found |= {f"nested in a string, {r[:4]}": of_string({"pattern": r}, *LINES) for r in (r"^(.+\n?)+$", r"^(.*\n?)*$")}
+    found["GBNF nested"] = {"gbnf": r'root ::= ([^\n\r\u2028\u2029]* "\n"?)*'}, LINES
     return found

@@ -47,6 +47,8 @@ void qn_walk(qn_engine *e, const qn_trie *t, uint32_t begin, uint32_t end, uint3
 void qn_walk_root(qn_engine *e, const qn_trie *t, uint32_t config);
 /* What follows a loop takes node i, whose parent is a place where the loop may end. */
 void qn_walk_behind(qn_engine *e, const qn_trie *t, uint32_t i, uint32_t behind);
+/* Whether a frame of the configuration is within the loop that has this state. */
+bool qn_loop_is_within(const qn_engine *e, uint32_t state, uint32_t config);
 void qn_walk_loop(qn_engine *e, const qn_trie *t, uint32_t begin, uint32_t end, uint32_t frame);
 
 /* mask_slice.c: the largest slice (number + 1; 0: none) whose tokens a configuration takes all; the one that saves most,

@@ -98,7 +98,7 @@ qn_loop_plan qn_loop_plan_of(qn_engine *e, qn_frame f, uint32_t behind, bool is_
         plan.use = plan.use.sure == QN_ANY_LEVEL ? plan.use : (qn_slice_use){0};
         return plan;
     }
-    if (!is_whole || (s == NULL && fit.slice != 0)) {
+    if (!is_whole || (s == NULL && fit.slice != 0) || qn_loop_is_within(e, f.state, behind)) {
         return plan;
     }
     const qn_loop_table *table = qn_loop_table_of(e, f.state, s);

@@ -17,7 +17,7 @@ void qn_walk_count(qn_engine *e, uint32_t n_nodes)
     }
 }
 
-void qn_walk_begin(qn_engine *e) { e->ids.n = e->exits.n = 0; }
+void qn_walk_begin(qn_engine *e) { e->ids.n = e->exits.n = e->n_forks = 0; }
 
 static void add_number(qn_engine *e, qn_rx_vec *v, uint32_t number)
 {
@@ -79,16 +79,10 @@ static bool config_takes_below(qn_engine *e, const qn_trie *t, uint32_t i, uint3
     return found;
 }
 
-void qn_walk(qn_engine *e, const qn_trie *t, uint32_t begin, uint32_t end, uint32_t config)
+/* The walk by configurations. is_joint: also where one is a loop and nothing else. */
+static void walk_configs(qn_engine *e, const qn_trie *t, uint32_t begin, uint32_t end, uint32_t config, bool is_joint)
 {
-    if (begin >= end || e->status != QN_OK) {
-        return;
-    }
-    uint32_t loop = only_loop(e, config);
-    if (loop != 0) {
-        qn_walk_loop(e, t, begin, end, loop);
-        return;
-    }
+    uint32_t loop;
     const qn_trie_node *nodes = t->nodes;
     uint32_t base = nodes[begin].depth - 1u, n_fits = MAX_FITS;
     e->walk_configs[base] = config;
@@ -121,12 +115,12 @@ void qn_walk(qn_engine *e, const qn_trie *t, uint32_t begin, uint32_t end, uint3
             i = n->next;
             continue;
         }
-        if (c->n == 1 && (loop = only_loop(e, to)) != 0) {
+        if (c->n == 1 && !is_joint && (loop = only_loop(e, to)) != 0) {
             qn_walk_loop(e, t, i + 1, n->next, loop);
             i = n->next;
             continue;
         }
-        if (c->n > 1 && config_takes_below(e, t, i, to, &n_fits)) {
+        if ((c->n > 1 || is_joint) && config_takes_below(e, t, i, to, &n_fits)) {
             qn_walk_add_below(e, t, i);
             i = n->next;
             continue;
@@ -136,6 +130,46 @@ void qn_walk(qn_engine *e, const qn_trie *t, uint32_t begin, uint32_t end, uint3
         i++;
     }
     qn_walk_count(e, n_nodes);
+}
+
+void qn_walk(qn_engine *e, const qn_trie *t, uint32_t begin, uint32_t end, uint32_t config)
+{
+    if (begin >= end || e->status != QN_OK) {
+        return;
+    }
+    uint32_t loop = only_loop(e, config);
+    if (loop != 0) {
+        qn_walk_loop(e, t, begin, end, loop);
+    } else {
+        walk_configs(e, t, begin, end, config, false);
+    }
+}
+
+bool qn_loop_is_within(const qn_engine *e, uint32_t state, uint32_t config)
+{
+    uint32_t loop = qn_rx_at(&e->rx, state)->a;
+    for (uint32_t i = 0; i < qn_config_at(e, config)->n; i++) {
+        const qn_rx_node *x = qn_rx_at(&e->rx, qn_frame_at(e, qn_config_frames(e, config)[i])->state);
+        if (x->kind == QN_RX_K_LOOP && x->a == loop) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Whether a round of the loop begins with one of these bytes. */
+static bool begins_with(qn_engine *e, uint32_t state, const uint64_t bytes[4])
+{
+    qn_rx_head h = qn_rx_head_of(&e->rx, qn_rx_loops(&e->rx)[qn_rx_at(&e->rx, state)->a].round);
+    for (uint32_t i = 0; i < h.n_runs; i++) {
+        qn_rx_run r = qn_rx_runs(&e->rx)[h.first_run + i];
+        for (uint32_t c = r.lo; c <= r.hi && c < 256; c++) {
+            if ((bytes[c / 64] >> (c % 64) & 1) != 0) {
+                return true;
+            }
+        }
+    }
+    return false;
 }
 
 void qn_walk_root(qn_engine *e, const qn_trie *t, uint32_t config)
@@ -165,7 +199,9 @@ void qn_walk_behind(qn_engine *e, const qn_trie *t, uint32_t i, uint32_t behind)
             add_number(e, &e->exits, i);
         }
         if (qn_config_at(e, to)->n != 0) {
+            e->n_forks++;
             qn_walk(e, t, i + 1, n->next, to);
+            e->n_forks--;
         }
     }
 }
@@ -191,6 +227,14 @@ void qn_walk_loop(qn_engine *e, const qn_trie *t, uint32_t begin, uint32_t end, 
         qn_config_first(e, behind, first);
     }
     if (begin >= end || e->status != QN_OK) {
+        return;
+    }
+    /* A loop that may begin again where it ends would be walked again at each such place, and within those again. */
+    if (qn_loop_is_within(e, f.state, behind) || (e->n_forks != 0 && begins_with(e, f.state, first))) {
+        uint32_t config = qn_config_make(e, &frame, 1, false);
+        if (e->status == QN_OK) {
+            walk_configs(e, t, begin, end, config, true);
+        }
         return;
     }
     bool exits_here = f.parent == 0 || qn_config_at(e, behind)->may_end;

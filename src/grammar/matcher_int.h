@@ -103,6 +103,7 @@ typedef struct qn_engine {
     uint64_t max_state_bytes;
     int32_t *special_ids; /* by symbol - QN_RX_SPECIAL_SYMBOL */
     uint32_t clip;        /* counters above it are as good as this: no token is longer. UINT32_MAX: exact */
+    uint32_t n_forks;     /* walks of what is behind loops that are going on, one within another */
     uint64_t work, n_nodes; /* frames, and nodes of the vocabulary's tree, that were looked at in this call */
     qn_rx_vec frames, configs, sets;
     qn_table frame_table, config_table;
