@@ -8,7 +8,7 @@
 #include "grammar/regular_int.h"
 
 #define NONE UINT32_MAX
-#define EDGES_A_PART 8 /* edges that take as long as what qn_rx_work() counts */
+#define EDGES_A_PART 16 /* edges that take as long as what qn_rx_work() counts */
 #define MAX_CELLS (1u << 25)
 #define ENOUGH_CELLS (1u << 22) /* with so many and no end in sight, growth is guessed upwards */
 #define ENOUGH_WORK (1u << 26)  /* edges looked at; the same */

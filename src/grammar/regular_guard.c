@@ -9,7 +9,7 @@
 #define MAX_LENGTHS 4096u
 #define MAX_CELLS (1u << 24)  /* of the table of states and numbers of rounds */
 #define MAX_WORK (1u << 28)   /* edges looked at */
-#define EDGES_A_PART 8        /* edges that take as long as what qn_rx_work() counts */
+#define EDGES_A_PART 16       /* edges that take as long as what qn_rx_work() counts */
 
 typedef struct edge {
     uint16_t lo, hi;
