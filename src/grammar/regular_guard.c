@@ -126,7 +126,8 @@ static bool make_sets(maker *m, uint32_t max)
     uint64_t work = 0;
     while (m->n_sets < cap) {
         uint64_t before = work;
-        if (!next_set(m, &work) || !qn_rx_work(p, (work - before) / EDGES_A_PART)) { /* all guards of a grammar together */
+        /* The work of all guards of a grammar together is bounded too. */
+        if (!next_set(m, &work) || !qn_rx_work(p, (work - before) / EDGES_A_PART)) {
             qn_rx_full(p, "a length beside a pattern takes too long; a simpler pattern, or a smaller bound, would do");
             return false;
         }
