@@ -269,7 +269,7 @@ def test_tools_reach_the_template(quern, tiny_model, tmp_path):
     assert result.returncode == 0 and result.stderr.count(b"the chat template shows no tools") == 1
     for text, word in (("{", "line 1"), ("3", "no list"), ('{"x": 1}', "no list")):
         tools.write_text(text)
-        assert_fails(quern("run", "--chat", "-m", tiny_model, *args, "--tools", tools), 1, "tools.json", word)
+        assert_fails(quern("run", "--chat", "-m", tiny_model, *args, "--tools", tools), 2, "tools.json", word)
 
 
 # ---- at a terminal ----------------------------------------------------------------------------------------------
