@@ -1,41 +1,12 @@
 /* Grammars with many ways to read a text, what is shared among them, and what is forgotten of them.
  * SPDX-License-Identifier: MIT */
-#include "grammar_rig.h"
+#include "grammar_fixture.h"
 
 #include "grammar/front.h"
 
 #define qn_trie grammar_trie /* the tokenizer, which the rig knows from inside, has types of these names */
 #define qn_trie_node grammar_trie_node
 #include "grammar/matcher_int.h"
-
-typedef struct fixture {
-    rig g;
-    qn_gx_builder b;
-    qn_grammar *grammar;
-    qn_matcher *m;
-    uint64_t bits[16];
-} fixture;
-
-static void begin(fixture *f)
-{
-    rig_open(&f->g);
-    memset(f->bits, 0, sizeof(f->bits));
-    qn_gx_init(&f->b, NULL);
-}
-
-static void start(fixture *f)
-{
-    f->grammar = rig_compile(&f->b);
-    f->m = rig_match(f->grammar, &f->g);
-}
-
-static void end(fixture *f)
-{
-    qn_matcher_close(f->m);
-    qn_grammar_close(f->grammar);
-    qn_gx_free(&f->b);
-    rig_close(&f->g);
-}
 
 static uint32_t n_stacks(const qn_matcher *m) { return qn_config_at(m->engine, qn_matcher_now(m))->n; }
 

@@ -2,6 +2,7 @@
  * search of all texts, shorter ones first, finds the same.
  * SPDX-License-Identifier: MIT */
 #include "end_rig.h"
+#include "grammar_fixture.h"
 
 /* ---- random grammars ---- */
 
@@ -191,32 +192,10 @@ static void random_grammars(void **state)
 
 /* ---- chosen ones ---- */
 
-typedef struct fixture {
-    rig g;
-    qn_gx_builder b;
-    qn_grammar *grammar;
-    qn_matcher *m;
-} fixture;
-
-static void begin(fixture *f)
-{
-    rig_open(&f->g);
-    qn_gx_init(&f->b, NULL);
-}
-
-static void start(fixture *f, qn_gx x)
+static void start_with(fixture *f, qn_gx x)
 {
     rig_root(&f->b, x);
-    f->grammar = rig_compile(&f->b);
-    f->m = rig_match(f->grammar, &f->g);
-}
-
-static void end(fixture *f)
-{
-    qn_matcher_close(f->m);
-    qn_grammar_close(f->grammar);
-    qn_gx_free(&f->b);
-    rig_close(&f->g);
+    start(f);
 }
 
 static void assert_way(fixture *f, qn_status code, const char *text)
@@ -234,7 +213,7 @@ static void a_text_is_closed(void **state)
     fixture f;
     begin(&f);
     rig_json(&f.b);
-    start(&f, qn_gx_rule_ref(&f.b, f.b.root));
+    start_with(&f, qn_gx_rule_ref(&f.b, f.b.root));
     assert_way(&f, QN_OK, "0");
     rig_feed(f.m, "[");
     assert_way(&f, QN_OK, "]");
@@ -261,7 +240,7 @@ static void special_tokens_on_the_way(void **state)
     (void)state;
     fixture f;
     begin(&f);
-    start(&f, RIG_CAT(&f.b, qn_gx_repeat(&f.b, rig_lit(&f.b, "ab"), 2, 3), qn_gx_special(&f.b, QN_STR("<tool>")),
+    start_with(&f, RIG_CAT(&f.b, qn_gx_repeat(&f.b, rig_lit(&f.b, "ab"), 2, 3), qn_gx_special(&f.b, QN_STR("<tool>")),
                       rig_lit(&f.b, "c")));
     assert_int_equal(qn_matcher_shortest_end(f.m), 6);
     assert_way(&f, QN_EUNSUPPORTED, "abab");
@@ -275,7 +254,7 @@ static void special_tokens_on_the_way(void **state)
     end(&f);
 
     begin(&f); /* an ordinary way of the same length is preferred */
-    start(&f, RIG_ALT(&f.b, qn_gx_special(&f.b, QN_STR("<tool>")), rig_lit(&f.b, "x")));
+    start_with(&f, RIG_ALT(&f.b, qn_gx_special(&f.b, QN_STR("<tool>")), rig_lit(&f.b, "x")));
     assert_way(&f, QN_OK, "x");
     end(&f);
 }
@@ -286,7 +265,7 @@ static void ways_too_long(void **state)
     fixture f;
     begin(&f);
     qn_gx x = qn_gx_repeat(&f.b, RIG_CLASS(&f.b, {'a', 'z'}), 65537, 100000);
-    start(&f, x);
+    start_with(&f, x);
     assert_int_equal(qn_matcher_shortest_end(f.m), 65537);
     assert_way(&f, QN_ERANGE, "");
     rig_feed(f.m, "a");
@@ -303,7 +282,7 @@ static void ways_too_long(void **state)
 
     begin(&f);
     x = qn_gx_repeat(&f.b, qn_gx_repeat(&f.b, rig_lit(&f.b, "a"), 1000000, 1000000), 0, QN_GX_NO_MAX);
-    start(&f, RIG_CAT(&f.b, qn_gx_repeat(&f.b, RIG_CAT(&f.b, rig_lit(&f.b, "b"), x), 1000, 1000), rig_lit(&f.b, "c")));
+    start_with(&f, RIG_CAT(&f.b, qn_gx_repeat(&f.b, RIG_CAT(&f.b, rig_lit(&f.b, "b"), x), 1000, 1000), rig_lit(&f.b, "c")));
     assert_int_equal(qn_matcher_shortest_end(f.m), 1001);
     rig_feed(f.m, "ba");
     assert_int_equal(qn_matcher_shortest_end(f.m), 999999 + 1000);
@@ -311,7 +290,7 @@ static void ways_too_long(void **state)
 
     begin(&f);
     x = qn_gx_repeat(&f.b, qn_gx_repeat(&f.b, RIG_CLASS(&f.b, {'a', 'z'}), 1000000, 1000000), 4000, 4000);
-    start(&f, RIG_CAT(&f.b, qn_gx_repeat(&f.b, RIG_CAT(&f.b, rig_lit(&f.b, "0"), x), 0, 5), rig_lit(&f.b, "1")));
+    start_with(&f, RIG_CAT(&f.b, qn_gx_repeat(&f.b, RIG_CAT(&f.b, rig_lit(&f.b, "0"), x), 0, 5), rig_lit(&f.b, "1")));
     assert_int_equal(qn_matcher_shortest_end(f.m), 1);
     rig_feed(f.m, "0");
     assert_int_equal(qn_matcher_shortest_end(f.m), 4000000001);
@@ -326,7 +305,7 @@ static void nothing_to_say(void **state)
     (void)state;
     fixture f;
     begin(&f);
-    start(&f, rig_lit(&f.b, ""));
+    start_with(&f, rig_lit(&f.b, ""));
     assert_int_equal(end_check(f.m), 1);
     assert_int_equal(qn_matcher_shortest_end(f.m), 0);
     assert_way(&f, QN_OK, "");
@@ -357,7 +336,7 @@ static void patterns_beside_lengths(void **state)
                                            QN_GX_NO_MAX), wide),
             };
             qn_gx x = qn_gx_and(&f.b, guards[pattern], qn_gx_repeat(&f.b, any, lengths[i][0], lengths[i][1]));
-            start(&f, RIG_CAT(&f.b, rig_lit(&f.b, "\""), x, rig_lit(&f.b, "\"")));
+            start_with(&f, RIG_CAT(&f.b, rig_lit(&f.b, "\""), x, rig_lit(&f.b, "\"")));
             qn_random r;
             qn_random_seed(&r, (uint64_t)(pattern * N_LENGTHS + i));
             int n_known = 0, n_checked = 0;

@@ -1,35 +1,7 @@
 /* Matchers: JSON of any depth, counters at their borders, what is forced, the way to the end, copies and steps back, end
  * and special tokens; grammars that are refused; and no memory at any moment.
  * SPDX-License-Identifier: MIT */
-#include "grammar_rig.h"
-
-typedef struct fixture {
-    rig g;
-    qn_gx_builder b;
-    qn_grammar *grammar;
-    qn_matcher *m;
-    uint64_t bits[16];
-} fixture;
-
-static void begin(fixture *f)
-{
-    rig_open(&f->g);
-    qn_gx_init(&f->b, NULL);
-}
-
-static void start(fixture *f)
-{
-    f->grammar = rig_compile(&f->b);
-    f->m = rig_match(f->grammar, &f->g);
-}
-
-static void end(fixture *f)
-{
-    qn_matcher_close(f->m);
-    qn_grammar_close(f->grammar);
-    qn_gx_free(&f->b);
-    rig_close(&f->g);
-}
+#include "grammar_fixture.h"
 
 static bool allows(fixture *f, const char *text)
 {
