@@ -20,9 +20,15 @@ static uint32_t round_up(uint32_t a, uint32_t to)
     return (a + to - 1) / to * to;
 }
 
+/* Columns at most for which rows are walked in place. */
+static uint32_t in_place_max(const qn_mm *mm)
+{
+    return mm->few_max > mm->several_max ? mm->few_max : mm->several_max;
+}
+
 static bool uses_panel(const qn_mm *mm, uint32_t n_cols)
 {
-    return mm->panel_rows != 0 && n_cols > mm->few_max;
+    return mm->panel_rows != 0 && n_cols > in_place_max(mm);
 }
 
 /* How the rows of a matrix are cut into chunks that threads take. Results do not depend on it (the kernels promise
@@ -65,7 +71,7 @@ static uint32_t first_row(const cutting *c, uint32_t i)
                           each[CHUNK_LEVELS] = {4, 2, 1, 1}; /* eighths of a share */
     uint32_t t = c->n_threads, level = i / t;
     uint64_t eighths = (uint64_t)before[level] * t + (uint64_t)each[level] * (i % t);
-    return (uint32_t)(c->n_rows * eighths / (8u * t)) / 8 * 8;
+    return (uint32_t)(c->n_rows * eighths / (8u * t)) / 16 * 16;
 }
 
 /* y[c * ldy + r] for rows [r0, r0 + n_rows) of a matrix. */
@@ -83,6 +89,8 @@ static void multiply(const qn_worker *w, const qn_weight *m, const uint8_t *data
             mm->pack(rows + (uint64_t)r * m->row_bytes, m->row_bytes, n, m->n_in, panel);
             mm->panel(panel, n, m->n_in, x->x, x->x_bytes, x->n, y + r, ldy);
         }
+    } else if (x->n > mm->few_max && x->n <= mm->several_max) {
+        mm->several(rows, m->row_bytes, n_rows, m->n_in, x->x, x->x_bytes, x->n, y, ldy);
     } else {
         for (uint32_t c = 0; c < x->n; c += mm->few_max) {
             uint32_t n = x->n - c < mm->few_max ? x->n - c : mm->few_max;
@@ -113,7 +121,7 @@ uint64_t qn_cpu_product_scratch(const qn_exec *ex, const qn_cpu_op *op)
     uint64_t floats = 0;
     for (uint32_t i = 0; i < 2; i++) {
         const qn_mm *mm = &ex->kernels->mm[op->products[i].w->type];
-        uint64_t few = mm->panel_rows == 0 ? n_cols : mm->few_max;
+        uint64_t few = mm->panel_rows == 0 ? n_cols : in_place_max(mm);
         uint64_t a = (uint64_t)PAIR_MAX_ROWS * few, b = (uint64_t)MAX_PANELS * mm->panel_rows * n_cols;
         floats += a > b ? a : b;
     }

@@ -50,15 +50,20 @@ static inline const int16_t *qn_a8_h(const void *row, size_t n)
 /* Products of a weight matrix (rows of n_k elements of one type, row_bytes apart) with activations in `act`.
  * y[c * ldy + r] = sum over k of w[r][k] * x[c][k]. */
 typedef struct qn_mm {
-    qn_act act;          /* format of x that the functions below read */
-    uint32_t few_max;    /* columns that `few` takes at most; >= 1 */
-    uint32_t panel_rows; /* weight rows of a panel, a multiple of 8; 0: no panel kernels, use few */
+    qn_act act;           /* format of x that the functions below read */
+    uint32_t few_max;     /* columns that `few` takes at most; >= 1 */
+    uint32_t panel_rows;  /* weight rows of a panel, a multiple of 8; 0: no panel kernels, use few */
+    uint32_t several_max; /* columns that `several` takes at most; 0: none, use panels beyond few_max */
 
     /* One column: the decode path; walks the rows in place. */
     void (*one)(const uint8_t *w, size_t row_bytes, size_t n_rows, size_t n_k, const void *x, float *y);
     /* 1..few_max columns, x_bytes apart. Each weight block is read once. */
     void (*few)(const uint8_t *w, size_t row_bytes, size_t n_rows, size_t n_k, const void *x, size_t x_bytes,
                 size_t n_cols, float *y, size_t ldy);
+    /* 1..several_max columns, meant for more than few_max: the bits of pack and panel, but rows are unpacked a slice at
+     * a time, which all columns use at once, so that memory streams all the while. */
+    void (*several)(const uint8_t *w, size_t row_bytes, size_t n_rows, size_t n_k, const void *x, size_t x_bytes,
+                    size_t n_cols, float *y, size_t ldy);
     /* Bytes of a packed panel of panel_rows rows of n_k elements; a multiple of 64. */
     size_t (*panel_bytes)(size_t n_k);
     /* Unpacks rows [0, n_rows), n_rows <= panel_rows, into panel (64-byte aligned); missing rows are zeros. */
@@ -81,9 +86,9 @@ typedef struct qn_attn_page {
     size_t q_stride;
     const void *k, *v;
     qn_type type;
-    uint32_t bits;       /* 0: plain; 8, 4: codes */
-    const void *q_codes; /* with bits: n_q rows as attn_prepare left them */
-    const float *offset; /* with bits: NULL: 0 */
+    uint32_t bits;                              /* 0: plain; 8, 4: codes */
+    const void *q_codes;                        /* with bits: n_q rows as attn_prepare left them */
+    const float *offset;                        /* with bits: NULL: 0 */
     uint32_t n_q, head_dim, v_dim, page_tokens; /* page_tokens: multiple of 8, <= 256 */
     const uint32_t *lo, *hi;
     float softcap; /* 0: none */
@@ -130,8 +135,8 @@ typedef struct qn_kernels {
     void (*attn_page)(const qn_attn_page *a);
 
     /* For pages of codes. Turns x by a fixed orthogonal matrix, its own inverse, that spreads single large numbers over
-     * all: x / sqrt(b), then sums and differences of Walsh and Hadamard over each b elements, b the largest power of two
-     * that divides n; every instruction set gives the same bits. */
+     * all: x / sqrt(b), then sums and differences of Walsh and Hadamard over each b elements, b the largest power of
+     * two that divides n; every instruction set gives the same bits. */
     void (*rotate)(float *x, size_t n);
     /* qn_kv_encode(), to the bit. */
     qn_kv_scale (*kv_encode)(const float *x, size_t n, uint32_t code_bits, uint8_t *codes);
