@@ -11,17 +11,21 @@ void qn_fill_mm_ref(qn_kernels *k);
 void qn_fill_mm_avx2(qn_kernels *k);
 void qn_fill_mm_avx512vnni(qn_kernels *k);
 
-/* AVX2's kernels of Q6_K, whose packer AMX builds on. */
-extern const qn_mm qn_mm_Q6_K_avx2;
-
 /* X(type) for every type of the table. */
 #define QN_MM_PLAIN_TYPES(X) X(F32) X(F16) X(BF16)
-#define QN_MM_A8_TYPES(X) X(Q4_0) X(Q4_1) X(Q5_0) X(Q5_1) X(Q8_0) X(Q4_K) X(Q5_K) X(Q6_K)
-#define QN_MM_OTHER_TYPES(X)                                                                                           \
-    X(Q8_1)                                                                                                            \
-    X(Q2_K)                                                                                                            \
-    X(Q3_K) X(Q8_K) X(IQ2_XXS) X(IQ2_XS) X(IQ3_XXS) X(IQ1_S) X(IQ4_NL) X(IQ3_S) X(IQ2_S) X(IQ4_XS) X(I8) X(I16) X(I32) \
-        X(I64) X(F64) X(IQ1_M) X(TQ1_0) X(TQ2_0) X(MXFP4) X(NVFP4) X(Q1_0)
+/* Those that have products with A8 activations, by the tiles of their panels: h6 and h7 are h8 with an offset of 32 and
+ * of 64. */
+#define QN_MM_U8_TYPES(X) X(Q4_0) X(Q4_1) X(Q5_0) X(Q5_1) X(Q4_K) X(Q5_K)
+#define QN_MM_S8_TYPES(X) X(Q8_0)
+#define QN_MM_H6_TYPES(X) X(Q6_K)
+#define QN_MM_H7_TYPES(X)
+#define QN_MM_A8_TYPES(X) QN_MM_U8_TYPES(X) QN_MM_S8_TYPES(X) QN_MM_H6_TYPES(X) QN_MM_H7_TYPES(X)
+#define QN_MM_OTHER_TYPES(X)                                                                                          \
+    X(Q8_1)                                                                                                           \
+    X(Q2_K)                                                                                                           \
+    X(Q3_K)                                                                                                           \
+    X(Q8_K) X(IQ2_XXS) X(IQ2_XS) X(IQ3_XXS) X(IQ1_S) X(IQ4_NL) X(IQ3_S) X(IQ2_S) X(IQ4_XS) X(I8) X(I16) X(I32) X(I64) \
+        X(F64) X(IQ1_M) X(TQ1_0) X(TQ2_0) X(MXFP4) X(NVFP4) X(Q1_0)
 
 /* Elements that kernels decode at a time: a whole number of blocks of every type. */
 #define QN_MM_CHUNK 256
@@ -46,7 +50,8 @@ typedef struct qn_panel_s8 {
     float d[QN_PANEL_ROWS];
 } qn_panel_s8;
 
-/* w = d * sc[half] * (q - 32), q in [0, 63]: the sum over a half is d * x.d * sc * (q . x.q - 32 * x.h). */
+/* w = d * sc[half] * (q - offset), offset 32 and q in [0, 63], or 64 and [0, 127]: the sum over a half is
+ * d * x.d * sc * (q . x.q - offset * x.h). */
 typedef struct qn_panel_h8 {
     uint8_t q[QN_PANEL_STEPS][QN_PANEL_ROWS][4];
     int16_t sc[QN_PANEL_ROWS][2];
@@ -54,6 +59,11 @@ typedef struct qn_panel_h8 {
 } qn_panel_h8;
 
 /* Weights as floats: panel[k * QN_PANEL_ROWS + r]. */
+
+/* AVX2's kernels, whose packers the sets above it build on. */
+#define QN_MM_DECLARE_AVX2(T) extern const qn_mm qn_mm_##T##_avx2;
+QN_MM_A8_TYPES(QN_MM_DECLARE_AVX2)
+#undef QN_MM_DECLARE_AVX2
 
 _Static_assert(sizeof(qn_panel_u8) % 64 == 0 && sizeof(qn_panel_s8) % 64 == 0 && sizeof(qn_panel_h8) % 64 == 0,
                "tiles keep the panel's alignment");

@@ -6,8 +6,8 @@
 
 qn_panel512_fn qn_panel_u8_amx, qn_panel_s8_amx;
 
-/* Over h8 tiles whose quants qn_make_panel_signed() has centred: q - 32 as signed bytes. */
-qn_panel512_fn qn_panel_h6_amx;
-void qn_make_panel_signed(void *panel, size_t n_k);
+/* Over h8 tiles whose quants qn_make_panel_signed() has centred: q - offset as signed bytes. */
+qn_panel512_fn qn_panel_h8_amx;
+void qn_make_panel_signed(void *panel, size_t n_k, int offset);
 
 #endif

@@ -2,21 +2,27 @@
  * SPDX-License-Identifier: MIT */
 #include "backend/cpu/amx/amx_int.h"
 
-static void pack_q6_k(const uint8_t *w, size_t row_bytes, size_t n_rows, size_t n_k, void *panel)
-{
-    qn_mm_Q6_K_avx2.pack(w, row_bytes, n_rows, n_k, panel);
-    qn_make_panel_signed(panel, n_k);
-}
+#define DEFINE_PACK(T, offset)                                                                       \
+    static void pack_##T(const uint8_t *w, size_t row_bytes, size_t n_rows, size_t n_k, void *panel) \
+    {                                                                                                \
+        qn_mm_##T##_avx2.pack(w, row_bytes, n_rows, n_k, panel);                                     \
+        qn_make_panel_signed(panel, n_k, offset);                                                    \
+    }
+#define DEFINE_PACK_H6(T) DEFINE_PACK(T, 32)
+#define DEFINE_PACK_H7(T) DEFINE_PACK(T, 64)
+QN_MM_H6_TYPES(DEFINE_PACK_H6)
+QN_MM_H7_TYPES(DEFINE_PACK_H7)
 
 void qn_kernels_fill_amx(qn_kernels *k)
 {
-    static const qn_type unsigned_types[] = {QN_TYPE_Q4_0, QN_TYPE_Q4_1, QN_TYPE_Q5_0,
-                                             QN_TYPE_Q5_1, QN_TYPE_Q4_K, QN_TYPE_Q5_K};
     k->isa = "amx";
-    for (size_t i = 0; i < sizeof(unsigned_types) / sizeof(unsigned_types[0]); i++) {
-        k->mm[unsigned_types[i]].panel = qn_panel_u8_amx;
-    }
-    k->mm[QN_TYPE_Q8_0].panel = qn_panel_s8_amx;
-    k->mm[QN_TYPE_Q6_K].panel = qn_panel_h6_amx;
-    k->mm[QN_TYPE_Q6_K].pack = pack_q6_k;
+#define SET_U8(T) k->mm[QN_TYPE_##T].panel = qn_panel_u8_amx;
+#define SET_S8(T) k->mm[QN_TYPE_##T].panel = qn_panel_s8_amx;
+#define SET_H8(T)                               \
+    k->mm[QN_TYPE_##T].panel = qn_panel_h8_amx; \
+    k->mm[QN_TYPE_##T].pack = pack_##T;
+    QN_MM_U8_TYPES(SET_U8)
+    QN_MM_S8_TYPES(SET_S8)
+    QN_MM_H6_TYPES(SET_H8)
+    QN_MM_H7_TYPES(SET_H8)
 }

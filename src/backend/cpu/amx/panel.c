@@ -5,7 +5,7 @@
  * AVX-512 scales and adds to the running sums, 16 registers of 16 rows. The tile unit works ahead, by two blocks or
  * one, because the vectors cannot read what it stores before that has reached the cache.
  *
- * Blocks whose halves have scales of their own (H6) are multiplied half by half. Their packer makes the quants signed,
+ * Blocks whose halves have scales of their own (h8) are multiplied half by half. Their packer makes the quants signed,
  * which the tile unit takes as they are.
  *
  * The sums are those of the AVX-512 kernels to the bit: integers are exact, and floats are added in the same order.
@@ -153,7 +153,7 @@ QN_INLINE void multiply_halves(const qn_panel_h8 *t, const char *x, size_t x_byt
              sum[1]);
 }
 
-QN_INLINE void columns_h6(const void *panel, size_t n_rows, size_t n_k, const char *x, size_t x_bytes, int n_cols,
+QN_INLINE void columns_h8(const void *panel, size_t n_rows, size_t n_k, const char *x, size_t x_bytes, int n_cols,
                           float *y, size_t ldy)
 {
     const qn_panel_h8 *t = panel;
@@ -176,28 +176,28 @@ QN_INLINE void columns_h6(const void *panel, size_t n_rows, size_t n_k, const ch
     }
 }
 
-void qn_panel_h6_amx(const void *panel, size_t n_rows, size_t n_k, const void *x, size_t x_bytes, size_t n_cols,
+void qn_panel_h8_amx(const void *panel, size_t n_rows, size_t n_k, const void *x, size_t x_bytes, size_t n_cols,
                      float *y, size_t ldy)
 {
     const char *xc = x;
     configure(COLUMNS);
     for (; n_cols >= COLUMNS; n_cols -= COLUMNS, y += COLUMNS * ldy, xc += COLUMNS * x_bytes) {
-        columns_h6(panel, n_rows, n_k, xc, x_bytes, COLUMNS, y, ldy);
+        columns_h8(panel, n_rows, n_k, xc, x_bytes, COLUMNS, y, ldy);
     }
     if (n_cols != 0) {
         configure(n_cols);
-        columns_h6(panel, n_rows, n_k, xc, x_bytes, (int)n_cols, y, ldy);
+        columns_h8(panel, n_rows, n_k, xc, x_bytes, (int)n_cols, y, ldy);
     }
     _tile_release();
 }
 
-void qn_make_panel_signed(void *panel, size_t n_k)
+void qn_make_panel_signed(void *panel, size_t n_k, int offset)
 {
     qn_panel_h8 *t = panel;
     for (size_t b = 0; b < n_k / BLOCK; b++) {
         for (int i = 0; i < QN_PANEL_STEPS; i++) {
             __m512i q = _mm512_load_si512(t[b].q[i]);
-            _mm512_store_si512(t[b].q[i], _mm512_sub_epi8(q, _mm512_set1_epi8(32)));
+            _mm512_store_si512(t[b].q[i], _mm512_sub_epi8(q, _mm512_set1_epi8((char)offset)));
         }
     }
 }

@@ -12,16 +12,28 @@
 typedef struct qn_group {
     __m256i q[8];
     __m256 d;   /* scale of each block */
-    __m256 m;   /* U4, U5: what is added to d * q */
-    __m256i sc; /* H6: int16 scales of the 16 half blocks */
+    __m256 m;   /* U4, U5, U7: what is added to d * q */
+    __m256i sc; /* H6, H7: int16 scales of the 16 half blocks */
 } qn_group;
 
 typedef enum qn_quants {
     QN_U4, /* unsigned, up to 15: 16 products of a block's 32 may be summed in 16 bits: 15 * 127 * 16 < 2^15 */
     QN_U5, /* unsigned, up to 31: 8 products: 31 * 127 * 8 < 2^15 */
+    QN_U7, /* unsigned, up to 127: 2 products: 127 * 127 * 2 < 2^15 */
     QN_H6, /* unsigned, up to 63, offset 32, scales of half blocks: 4 products: 63 * 127 * 4 < 2^15 */
+    QN_H7, /* unsigned, up to 127, offset 64, scales of half blocks: 2 products */
     QN_S8, /* signed: 2 products: 128 * 127 * 2 < 2^15 */
 } qn_quants;
+
+QN_INLINE bool qn_has_minima(qn_quants quants)
+{
+    return quants == QN_U4 || quants == QN_U5 || quants == QN_U7;
+}
+
+QN_INLINE bool qn_has_halves(qn_quants quants)
+{
+    return quants == QN_H6 || quants == QN_H7;
+}
 
 /* n_blocks <= 8, and 8 for K formats; blocks from n_blocks on become zeros and are not read. */
 typedef void qn_unpack_fn(const uint8_t *p, size_t n_blocks, qn_group *g);
@@ -119,11 +131,11 @@ QN_INLINE __m256i qn_pick_halves(__m256i sorted, int i)
     return _mm256_shuffle_epi8(sorted, _mm256_set1_epi16((short)((2 * i + 1) << 8 | 2 * i)));
 }
 
-/* Products of the group's quants with one column's: q . x.q of each block; for H6 the scaled and centred sum. */
+/* Products of the group's quants with one column's: q . x.q of each block; for H6 and H7 the scaled and centred sum. */
 QN_INLINE __m256i qn_group_dot(const qn_group *g, const int8_t *q, const int16_t *h, qn_quants quants)
 {
     __m256i p[8];
-    if (quants == QN_H6) {
+    if (qn_has_halves(quants)) {
         const __m256i split = _mm256_setr_epi8(0, 1, 4, 5, 8, 9, 12, 13, 2, 3, 6, 7, 10, 11, 14, 15, 0, 1, 4, 5, 8, 9,
                                                12, 13, 2, 3, 6, 7, 10, 11, 14, 15);
         __m256i sorted = _mm256_permute4x64_epi64(_mm256_shuffle_epi8(g->sc, split), 0xD8);
@@ -132,7 +144,7 @@ QN_INLINE __m256i qn_group_dot(const qn_group *g, const int8_t *q, const int16_t
             p[i] = _mm256_madd_epi16(t, qn_pick_halves(sorted, i));
         }
         __m256i offset = _mm256_madd_epi16(g->sc, qn_load_256(h));
-        return _mm256_sub_epi32(qn_sum_blocks(p, quants), _mm256_slli_epi32(offset, 5));
+        return _mm256_sub_epi32(qn_sum_blocks(p, quants), _mm256_slli_epi32(offset, quants == QN_H6 ? 5 : 6));
     }
     for (int i = 0; i < 8; i++) {
         __m256i x = qn_load_256(q + 32 * i);
@@ -140,6 +152,7 @@ QN_INLINE __m256i qn_group_dot(const qn_group *g, const int8_t *q, const int16_t
             p[i] = qn_pairs_to_32(_mm256_maddubs_epi16(_mm256_abs_epi8(g->q[i]), _mm256_sign_epi8(x, g->q[i])));
         } else {
             p[i] = _mm256_maddubs_epi16(g->q[i], x);
+            p[i] = quants == QN_U7 ? qn_pairs_to_32(p[i]) : p[i];
         }
     }
     return qn_sum_blocks(p, quants);
@@ -151,7 +164,7 @@ QN_INLINE __m256 qn_group_add(const qn_group *g, const void *x, size_t n_k, size
     const float *s = qn_a8_s(x, n_k) + k / 32;
     __m256i dot = qn_group_dot(g, qn_a8_q(x) + k, qn_a8_h(x, n_k) + k / 16, quants);
     acc = _mm256_fmadd_ps(_mm256_cvtepi32_ps(dot), _mm256_mul_ps(g->d, _mm256_loadu_ps(d)), acc);
-    if (quants == QN_U4 || quants == QN_U5) {
+    if (qn_has_minima(quants)) {
         acc = _mm256_fmadd_ps(g->m, _mm256_loadu_ps(s), acc);
     }
     return acc;
@@ -196,7 +209,7 @@ QN_INLINE void qn_a8_rows(qn_unpack_fn *unpack, size_t group_bytes, qn_quants qu
 typedef struct qn_group_rows {
     __m256i q[QN_PANEL_ROWS][8];
     __m256i d[QN_PANEL_ROWS]; /* floats and pairs of words alike travel as dwords */
-    __m256i m[QN_PANEL_ROWS]; /* U4, U5: m; H6: sc */
+    __m256i m[QN_PANEL_ROWS]; /* m, or sc of halves */
 } qn_group_rows;
 
 /* Dword `i` of eight rows' vectors, for i in [0, n), goes to out + i * stride. */
@@ -214,14 +227,14 @@ QN_INLINE void qn_pack_dwords(const __m256i *rows, size_t row_step, uint8_t *out
 
 QN_INLINE size_t qn_tile_bytes(qn_quants quants)
 {
-    return quants == QN_S8 ? sizeof(qn_panel_s8) : quants == QN_H6 ? sizeof(qn_panel_h8) : sizeof(qn_panel_u8);
+    return quants == QN_S8 ? sizeof(qn_panel_s8) : qn_has_halves(quants) ? sizeof(qn_panel_h8) : sizeof(qn_panel_u8);
 }
 
 QN_INLINE void qn_pack_group(const qn_group_rows *rows, size_t n_blocks, qn_quants quants, uint8_t *tiles)
 {
     size_t tile_bytes = qn_tile_bytes(quants);
-    size_t at_d = quants == QN_H6 ? offsetof(qn_panel_h8, d) : offsetof(qn_panel_u8, d);
-    size_t at_m = quants == QN_H6 ? offsetof(qn_panel_h8, sc) : offsetof(qn_panel_u8, m);
+    size_t at_d = qn_has_halves(quants) ? offsetof(qn_panel_h8, d) : offsetof(qn_panel_u8, d);
+    size_t at_m = qn_has_halves(quants) ? offsetof(qn_panel_h8, sc) : offsetof(qn_panel_u8, m);
     for (size_t r = 0; r < QN_PANEL_ROWS; r += 8) {
         for (size_t b = 0; b < n_blocks; b++) {
             qn_pack_dwords(&rows->q[r][b], 8, tiles + b * tile_bytes + 4 * r, 4 * QN_PANEL_ROWS, QN_PANEL_STEPS);
@@ -249,7 +262,7 @@ QN_INLINE void qn_a8_pack(qn_unpack_fn *unpack, size_t group_bytes, qn_quants qu
                 rows.q[r][i] = g.q[i];
             }
             rows.d[r] = _mm256_castps_si256(g.d);
-            if (quants == QN_H6) {
+            if (qn_has_halves(quants)) {
                 rows.m[r] = g.sc;
             } else if (quants != QN_S8) {
                 rows.m[r] = _mm256_castps_si256(g.m);

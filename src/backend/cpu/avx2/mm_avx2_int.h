@@ -11,14 +11,14 @@ enum { QN_A8_FEW_MAX = 5, QN_F32_FEW_MAX = 8 };
 
 #define QN_MM_DECLARE(T) extern const qn_mm qn_mm_##T##_avx2;
 QN_MM_PLAIN_TYPES(QN_MM_DECLARE)
-QN_MM_A8_TYPES(QN_MM_DECLARE)
 QN_MM_OTHER_TYPES(QN_MM_DECLARE)
 #undef QN_MM_DECLARE
 
-/* qn_mm.panel for each kind of tile; u4 and u5 differ in the range of q, up to 15 and up to 31. */
+/* qn_mm.panel for each kind of tile; u4, u5 and u7 differ in the range of q: up to 15, 31 and 127. */
 typedef void qn_panel_fn(const void *panel, size_t n_rows, size_t n_k, const void *x, size_t x_bytes, size_t n_cols,
                          float *y, size_t ldy);
-qn_panel_fn qn_panel_u4_avx2, qn_panel_u5_avx2, qn_panel_h6_avx2, qn_panel_s8_avx2, qn_panel_f32_avx2;
+qn_panel_fn qn_panel_u4_avx2, qn_panel_u5_avx2, qn_panel_u7_avx2, qn_panel_h6_avx2, qn_panel_h7_avx2, qn_panel_s8_avx2,
+    qn_panel_f32_avx2;
 size_t qn_panel_f32_bytes(size_t n_k);
 
 /* As qn_kernels.quantize_a8: the same bits as ref. */

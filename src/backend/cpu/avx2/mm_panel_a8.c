@@ -29,7 +29,7 @@ QN_INLINE __m256i four_elements(const column *x, size_t k)
 QN_INLINE void dot_u8(const qn_panel_u8 *t, const column *x, size_t k, int n_cols, qn_quants quants,
                       __m256i sum[N_VECTORS][COLUMNS])
 {
-    int n_chunks = quants == QN_U4 ? 1 : 2; /* chunks of steps whose sums fit words */
+    int n_chunks = quants == QN_U4 ? 1 : quants == QN_U5 ? 2 : QN_PANEL_STEPS; /* of steps whose sums fit words */
     for (int chunk = 0; chunk < n_chunks; chunk++) {
         __m256i words[N_VECTORS][COLUMNS];
         int n_steps = QN_PANEL_STEPS / n_chunks;
@@ -68,11 +68,12 @@ QN_INLINE void dot_s8(const qn_panel_s8 *t, const column *x, size_t k, int n_col
 }
 
 /* Scaled by the half blocks' scales, and centred. */
-QN_INLINE void dot_h6(const qn_panel_h8 *t, const column *x, size_t k, int n_cols, __m256i sum[N_VECTORS][COLUMNS])
+QN_INLINE void dot_h8(const qn_panel_h8 *t, const column *x, size_t k, int n_cols, qn_quants quants,
+                      __m256i sum[N_VECTORS][COLUMNS])
 {
     for (int v = 0; v < N_VECTORS; v++) {
         __m256i sc = qn_load_256(t->sc[8 * v]);
-        __m256i offset = _mm256_slli_epi16(sc, 5);
+        __m256i offset = _mm256_slli_epi16(sc, quants == QN_H6 ? 5 : 6);
         for (int c = 0; c < n_cols; c++) {
             __m256i h = _mm256_set1_epi32(qn_get_i32(x[c].h + k / 16));
             sum[v][c] = _mm256_sub_epi32(_mm256_setzero_si256(), _mm256_madd_epi16(offset, h));
@@ -91,7 +92,12 @@ QN_INLINE void dot_h6(const qn_panel_h8 *t, const column *x, size_t k, int n_col
             for (int c = 0; c < n_cols; c++) {
                 __m256i p0 = _mm256_maddubs_epi16(w0, four_elements(&x[c], k + 8 * (size_t)pair));
                 __m256i p1 = _mm256_maddubs_epi16(w1, four_elements(&x[c], k + 8 * (size_t)pair + 4));
-                accumulate(&sum[v][c], _mm256_madd_epi16(_mm256_add_epi16(p0, p1), sc), false, true);
+                if (quants == QN_H6) {
+                    accumulate(&sum[v][c], _mm256_madd_epi16(_mm256_add_epi16(p0, p1), sc), false, true);
+                } else {
+                    accumulate(&sum[v][c], _mm256_madd_epi16(p0, sc), false, true);
+                    accumulate(&sum[v][c], _mm256_madd_epi16(p1, sc), false, true);
+                }
             }
         }
     }
@@ -115,9 +121,9 @@ QN_INLINE void columns(const void *panel, size_t n_rows, size_t n_k, const void 
             const qn_panel_s8 *t = (const void *)tile;
             dot_s8(t, col, k, n_cols, sum);
             d = t->d;
-        } else if (quants == QN_H6) {
+        } else if (qn_has_halves(quants)) {
             const qn_panel_h8 *t = (const void *)tile;
-            dot_h6(t, col, k, n_cols, sum);
+            dot_h8(t, col, k, n_cols, quants, sum);
             d = t->d;
         } else {
             const qn_panel_u8 *t = (const void *)tile;
@@ -172,5 +178,7 @@ QN_INLINE void panel_a8(const void *panel, size_t n_rows, size_t n_k, const void
 
 DEFINE(u4, QN_U4)
 DEFINE(u5, QN_U5)
+DEFINE(u7, QN_U7)
 DEFINE(h6, QN_H6)
+DEFINE(h7, QN_H7)
 DEFINE(s8, QN_S8)

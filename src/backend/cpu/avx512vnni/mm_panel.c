@@ -8,7 +8,7 @@
 /* 8 weights, 8 sums of floats and 8 of integers stay in the 32 registers. */
 enum { COLUMNS = 8 };
 
-typedef enum tile_kind { TILE_U8, TILE_S8, TILE_H6 } tile_kind;
+typedef enum tile_kind { TILE_U8, TILE_S8, TILE_H6, TILE_H7 } tile_kind;
 
 typedef struct column {
     const int8_t *q;
@@ -59,12 +59,13 @@ QN_INLINE __m512 tile_s8(const __m512i w[QN_PANEL_STEPS], __m512 d, const column
 }
 
 /* d0, d1: scales of the two halves. */
-QN_INLINE __m512 tile_h6(const __m512i w[QN_PANEL_STEPS], __m512 d0, __m512 d1, const column *x, size_t k, __m512 acc)
+QN_INLINE __m512 tile_h8(const __m512i w[QN_PANEL_STEPS], __m512 d0, __m512 d1, const column *x, size_t k, int offset,
+                         __m512 acc)
 {
     const int16_t *h = x->h + k / 16;
     const int half = QN_PANEL_STEPS / 2;
-    __m512 s0 = _mm512_cvtepi32_ps(dot_steps(w, x->q + k, 0, half, _mm512_set1_epi32(-32 * h[0])));
-    __m512 s1 = _mm512_cvtepi32_ps(dot_steps(w, x->q + k, half, half, _mm512_set1_epi32(-32 * h[1])));
+    __m512 s0 = _mm512_cvtepi32_ps(dot_steps(w, x->q + k, 0, half, _mm512_set1_epi32(-offset * h[0])));
+    __m512 s1 = _mm512_cvtepi32_ps(dot_steps(w, x->q + k, half, half, _mm512_set1_epi32(-offset * h[1])));
     __m512 both = _mm512_fmadd_ps(s0, d0, _mm512_mul_ps(s1, d1));
     return _mm512_fmadd_ps(both, _mm512_set1_ps(x->d[k / 32]), acc);
 }
@@ -72,6 +73,7 @@ QN_INLINE __m512 tile_h6(const __m512i w[QN_PANEL_STEPS], __m512 d0, __m512 d1, 
 QN_INLINE void columns(const void *panel, size_t n_rows, size_t n_k, const void *x, size_t x_bytes, int n_cols,
                        tile_kind kind, float *y, size_t ldy)
 {
+    const bool has_halves = kind == TILE_H6 || kind == TILE_H7;
     const uint8_t *tile = panel;
     column col[COLUMNS];
     __m512 acc[COLUMNS];
@@ -85,10 +87,10 @@ QN_INLINE void columns(const void *panel, size_t n_rows, size_t n_k, const void 
         __m512i w[QN_PANEL_STEPS];
         load_steps(tile, kind, w);
         const float *scales = (const float *)(const void *)(tile + 64 * QN_PANEL_STEPS);
-        __m512 d = _mm512_load_ps(kind == TILE_H6 ? scales + QN_PANEL_ROWS : scales), m = d, d1 = d;
+        __m512 d = _mm512_load_ps(has_halves ? scales + QN_PANEL_ROWS : scales), m = d, d1 = d;
         if (kind == TILE_U8) {
             m = _mm512_load_ps(scales + QN_PANEL_ROWS);
-        } else if (kind == TILE_H6) {
+        } else if (has_halves) {
             __m512i sc = _mm512_load_si512(scales); /* two int16 a row */
             d1 = _mm512_mul_ps(d, _mm512_cvtepi32_ps(_mm512_srai_epi32(sc, 16)));
             d = _mm512_mul_ps(d, _mm512_cvtepi32_ps(_mm512_srai_epi32(_mm512_slli_epi32(sc, 16), 16)));
@@ -100,7 +102,7 @@ QN_INLINE void columns(const void *panel, size_t n_rows, size_t n_k, const void 
             } else if (kind == TILE_S8) {
                 acc[c] = tile_s8(w, d, &col[c], k, acc[c]);
             } else {
-                acc[c] = tile_h6(w, d, d1, &col[c], k, acc[c]);
+                acc[c] = tile_h8(w, d, d1, &col[c], k, kind == TILE_H6 ? 32 : 64, acc[c]);
             }
         }
     }
@@ -135,3 +137,4 @@ QN_INLINE void panel_of(const void *panel, size_t n_rows, size_t n_k, const void
 DEFINE(u8, TILE_U8)
 DEFINE(s8, TILE_S8)
 DEFINE(h6, TILE_H6)
+DEFINE(h7, TILE_H7)
