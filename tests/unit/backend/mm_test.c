@@ -235,6 +235,7 @@ static void test_nan(void **state)
 {
     (void)state;
     static const qn_type types[] = {QN_TYPE_F32,  QN_TYPE_F16,  QN_TYPE_Q4_0, QN_TYPE_Q4_1, QN_TYPE_Q5_0,
+                                    QN_TYPE_Q2_K, QN_TYPE_Q3_K, QN_TYPE_IQ4_NL, QN_TYPE_IQ4_XS,
                                     QN_TYPE_Q5_1, QN_TYPE_Q8_0, QN_TYPE_Q4_K, QN_TYPE_Q5_K, QN_TYPE_Q6_K};
     qn_kernels k;
     for (size_t i = 0; next_set(&i, &k);) {

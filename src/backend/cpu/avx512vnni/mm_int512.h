@@ -10,7 +10,7 @@ typedef void qn_panel512_fn(const void *panel, size_t n_rows, size_t n_k, const 
 qn_panel512_fn qn_panel_u8_avx512vnni, qn_panel_s8_avx512vnni, qn_panel_h6_avx512vnni, qn_panel_h7_avx512vnni;
 
 /* The types that have qn_mm.one and qn_mm.few of their own here; others keep those of AVX2. */
-#define QN_ROWS_TYPES(X) X(Q4_0) X(Q4_1) X(Q5_0) X(Q5_1) X(Q8_0) X(Q4_K) X(Q5_K) X(Q6_K)
+#define QN_ROWS_TYPES(X) X(Q4_0) X(Q4_1) X(Q5_0) X(Q5_1) X(Q8_0) X(Q4_K) X(Q5_K) X(Q6_K) X(IQ4_NL) X(IQ4_XS)
 
 #define QN_ROWS_DECLARE(T)                                                                                     \
     void qn_one_##T##_avx512vnni(const uint8_t *w, size_t row_bytes, size_t n_rows, size_t n_k, const void *x, \
