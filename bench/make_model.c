@@ -37,6 +37,11 @@ static const mix mixes[] = {
     {"q4_k_m", 15, QN_TYPE_Q4_K, QN_TYPE_Q6_K, QN_TYPE_Q6_K},
     {"q4_0", 2, QN_TYPE_Q4_0, QN_TYPE_Q6_K, QN_TYPE_Q4_0},
     {"q8_0", 7, QN_TYPE_Q8_0, QN_TYPE_Q8_0, QN_TYPE_Q8_0},
+    {"iq4_nl", 25, QN_TYPE_IQ4_NL, QN_TYPE_Q6_K, QN_TYPE_IQ4_NL},
+    {"iq4_xs", 30, QN_TYPE_IQ4_XS, QN_TYPE_Q6_K, QN_TYPE_IQ4_XS},
+    {"q2_k", 10, QN_TYPE_Q2_K, QN_TYPE_Q6_K, QN_TYPE_Q2_K},
+    {"q3_k", 12, QN_TYPE_Q3_K, QN_TYPE_Q6_K, QN_TYPE_Q3_K},
+    {"mxfp4", 38, QN_TYPE_MXFP4, QN_TYPE_Q6_K, QN_TYPE_MXFP4},
     {"f16", 1, QN_TYPE_F16, QN_TYPE_F16, QN_TYPE_F16},
 };
 
