@@ -141,6 +141,32 @@ static void run_panels(const qn_mm *mm, const operands *o, const results *want)
     free(last);
 }
 
+/* ---- several ---- */
+
+/* Whatever columns stand together, and wherever rows are cut, the bits are those of the panel. */
+static void run_several(const qn_mm *mm, const operands *o, const results *want)
+{
+    static float y[MAX_COLS * LDY], all[MAX_COLS * LDY];
+    clear(all);
+    void *panel = exact(mm->panel_bytes(o->n_k));
+    for (size_t r0 = 0; r0 < o->n_rows; r0 += mm->panel_rows) {
+        size_t n_rows = o->n_rows - r0 < mm->panel_rows ? o->n_rows - r0 : mm->panel_rows;
+        mm->pack(o->w + r0 * o->row_bytes, o->row_bytes, n_rows, o->n_k, panel);
+        mm->panel(panel, n_rows, o->n_k, o->x, o->x_bytes, MAX_COLS, all + r0, LDY);
+    }
+    free(panel);
+    for (size_t n_cols = 1; n_cols <= mm->several_max && n_cols <= MAX_COLS; n_cols++) {
+        size_t c0 = MAX_COLS - n_cols, r0 = n_cols % o->n_rows, n_rows = o->n_rows - r0;
+        clear(y);
+        mm->several(o->w + r0 * o->row_bytes, o->row_bytes, n_rows, o->n_k, (char *)o->x + c0 * o->x_bytes, o->x_bytes,
+                    n_cols, y, LDY);
+        check(o, want, "several", y, r0, n_rows, c0, n_cols);
+        for (size_t c = 0; c < n_cols; c++) {
+            assert_memory_equal(y + c * LDY, all + (c0 + c) * LDY + r0, n_rows * sizeof(float));
+        }
+    }
+}
+
 static void run_type(const qn_kernels *k, qn_type type)
 {
     static const size_t rows[] = {1, MAX_ROWS, 16, 7};
@@ -160,6 +186,9 @@ static void run_type(const qn_kernels *k, qn_type type)
             run_rows(mm, &o, &want);
             if (mm->panel_rows > 0) {
                 run_panels(mm, &o, &want);
+            }
+            if (mm->several_max > 0) {
+                run_several(mm, &o, &want);
             }
             free_operands(&o);
         }
@@ -234,9 +263,10 @@ static void run_nan(const qn_kernels *k, qn_type type)
 static void test_nan(void **state)
 {
     (void)state;
-    static const qn_type types[] = {QN_TYPE_F32,  QN_TYPE_F16,  QN_TYPE_Q4_0, QN_TYPE_Q4_1, QN_TYPE_Q5_0,
+    static const qn_type types[] = {QN_TYPE_F32,   QN_TYPE_F16,   QN_TYPE_Q4_0, QN_TYPE_Q4_1, QN_TYPE_Q5_0,
                                     QN_TYPE_Q2_K, QN_TYPE_Q3_K, QN_TYPE_IQ4_NL, QN_TYPE_IQ4_XS,
-                                    QN_TYPE_Q5_1, QN_TYPE_Q8_0, QN_TYPE_Q4_K, QN_TYPE_Q5_K, QN_TYPE_Q6_K};
+                                    QN_TYPE_Q5_1,  QN_TYPE_Q8_0,  QN_TYPE_Q4_K, QN_TYPE_Q5_K, QN_TYPE_Q6_K,
+                                    QN_TYPE_TQ1_0, QN_TYPE_TQ2_0, QN_TYPE_Q1_0};
     qn_kernels k;
     for (size_t i = 0; next_set(&i, &k);) {
         for (size_t i_type = 0; i_type < sizeof(types) / sizeof(types[0]); i_type++) {

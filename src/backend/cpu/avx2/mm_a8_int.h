@@ -77,6 +77,15 @@ QN_INLINE void qn_gather_f16_pairs(const uint8_t *const b[8], __m256 *d, __m256 
     *m = _mm256_cvtph_ps(_mm_unpackhi_epi64(low, high));
 }
 
+/* Byte i of the result is 0xFF where bit i is set. */
+QN_INLINE __m256i qn_bits_to_bytes(int32_t bits)
+{
+    const __m256i spread = _mm256_setr_epi64x(0, 0x0101010101010101, 0x0202020202020202, 0x0303030303030303);
+    const __m256i bit = _mm256_set1_epi64x((long long)0x8040201008040201);
+    __m256i v = _mm256_shuffle_epi8(_mm256_set1_epi32(bits), spread);
+    return _mm256_cmpeq_epi8(_mm256_and_si256(v, bit), bit);
+}
+
 /* ---- sums of eight blocks ---- */
 
 QN_INLINE __m256i qn_add(__m256i a, __m256i b, bool is_32)

@@ -16,11 +16,7 @@ QN_INLINE __m256i nibbles(const uint8_t *p)
 /* Bit i of the word at p becomes 16 in byte i. */
 QN_INLINE __m256i fifth_bits(const uint8_t *p)
 {
-    const __m256i spread = _mm256_setr_epi64x(0, 0x0101010101010101, 0x0202020202020202, 0x0303030303030303);
-    const __m256i bit = _mm256_set1_epi64x((long long)0x8040201008040201);
-    __m256i v = _mm256_shuffle_epi8(_mm256_set1_epi32(qn_get_i32(p)), spread);
-    v = _mm256_cmpeq_epi8(_mm256_and_si256(v, bit), bit);
-    return _mm256_and_si256(v, _mm256_set1_epi8(16));
+    return _mm256_and_si256(qn_bits_to_bytes(qn_get_i32(p)), _mm256_set1_epi8(16));
 }
 
 QN_INLINE void locate(const uint8_t *b[8], const uint8_t *p, size_t block_bytes, size_t n_blocks)
