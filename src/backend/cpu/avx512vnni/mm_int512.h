@@ -9,6 +9,47 @@ typedef void qn_panel512_fn(const void *panel, size_t n_rows, size_t n_k, const 
                             float *y, size_t ldy);
 qn_panel512_fn qn_panel_u8_avx512vnni, qn_panel_s8_avx512vnni, qn_panel_h6_avx512vnni, qn_panel_h7_avx512vnni;
 
+/* Weights whose rows are unpacked a slice at a time, into tiles of QN_SLICE k. */
+enum { QN_SLICE = 256, QN_SEVERAL_MAX = 32 };
+typedef void qn_pack512_fn(const uint8_t *w, size_t row_bytes, size_t n_rows, size_t n_k, void *panel);
+typedef struct qn_slices {
+    const uint8_t *w;
+    size_t row_bytes, slice_bytes;
+    qn_pack512_fn *pack;
+} qn_slices;
+typedef void qn_several512_fn(const qn_slices *w, size_t n_rows, size_t n_k, const void *x, size_t x_bytes,
+                              size_t n_cols, float *y, size_t ldy);
+qn_several512_fn qn_several_u8_avx512vnni, qn_several_s8_avx512vnni, qn_several_h6_avx512vnni, qn_several_h7_avx512vnni;
+
+static inline const uint8_t *qn_slice(const qn_slices *w, size_t r, size_t k)
+{
+    return w->w + r * w->row_bytes + k / QN_SLICE * w->slice_bytes;
+}
+
+/* Asks the memory for what comes two slices behind (r, k): 16 rows each. */
+static inline void qn_slices_fetch(const qn_slices *w, size_t r, size_t k, size_t n_rows, size_t n_k)
+{
+    k += 2 * QN_SLICE;
+    for (; k >= n_k; k -= (n_k + QN_SLICE - 1) / QN_SLICE * QN_SLICE) {
+        r += QN_PANEL_ROWS;
+        if (r >= n_rows) {
+            return;
+        }
+    }
+    size_t n = n_rows - r < QN_PANEL_ROWS ? n_rows - r : QN_PANEL_ROWS;
+    for (size_t i = r; i < r + n; i++) {
+        for (size_t at = 0; at < w->slice_bytes; at += 64) {
+            __builtin_prefetch(qn_slice(w, i, k) + at);
+        }
+    }
+}
+
+/* qn_mm.pack of the types that do it with 16 rows at once; others keep AVX2's. */
+qn_pack512_fn qn_pack_Q4_K_avx512vnni, qn_pack_Q5_K_avx512vnni, qn_pack_Q6_K_avx512vnni;
+qn_pack512_fn qn_pack_Q6_K_signed_avx512vnni; /* q - 32 */
+qn_pack512_fn *qn_packer_avx512vnni(qn_type type, qn_pack512_fn *avx2);
+qn_slices qn_slices_of(qn_type type, qn_pack512_fn *pack, const uint8_t *w, size_t row_bytes);
+
 /* The types that have qn_mm.one and qn_mm.few of their own here; others keep those of AVX2. */
 #define QN_ROWS_TYPES(X) X(Q4_0) X(Q4_1) X(Q5_0) X(Q5_1) X(Q8_0) X(Q4_K) X(Q5_K) X(Q6_K) X(IQ4_NL) X(IQ4_XS)
 

@@ -1,6 +1,9 @@
 /* Packed panels times columns of A8 activations. A step of a tile, 16 rows of 4 k, is just one register, and vpdpbusd
  * multiplies it with 4 activations that all lanes share; so a tile is 8 instructions a column and no sum is horizontal.
  * A column's arithmetic is the same whichever columns are beside it.
+ *
+ * For several columns a slice of 256 k is unpacked and multiplied at once: it never leaves the first cache, and what
+ * comes next is fetched from memory meanwhile. The sums wait in an array between slices.
  * SPDX-License-Identifier: MIT */
 #include "backend/cpu/avx512vnni/mm_int512.h"
 #include "backend/cpu/avx512vnni/simd_int.h"
@@ -10,19 +13,40 @@ enum { COLUMNS = 8 };
 
 typedef enum tile_kind { TILE_U8, TILE_S8, TILE_H6, TILE_H7 } tile_kind;
 
-typedef struct column {
-    const int8_t *q;
-    const float *d, *s;
-    const int16_t *h;
-} column;
+/* Columns of activations: the first one's quantities of the block where its tiles begin. */
+typedef struct activations {
+    const char *q, *d, *s, *h;
+    size_t stride;
+} activations;
+
+/* Running sums: 16 rows of each column. */
+typedef float row_sums[QN_PANEL_ROWS];
+
+QN_INLINE activations activations_at(const void *x, size_t x_bytes, size_t n_k, size_t k)
+{
+    return (activations){
+        .q = (const char *)(qn_a8_q(x) + k),
+        .d = (const char *)(qn_a8_d(x, n_k) + k / 32),
+        .s = (const char *)(qn_a8_s(x, n_k) + k / 32),
+        .h = (const char *)(qn_a8_h(x, n_k) + k / 16),
+        .stride = x_bytes,
+    };
+}
+
+QN_INLINE __m512 broadcast_f32(const char *p)
+{
+    float v;
+    memcpy(&v, p, sizeof(v));
+    return _mm512_set1_ps(v);
+}
 
 QN_INLINE size_t tile_bytes(tile_kind kind)
 {
     return kind == TILE_U8 ? sizeof(qn_panel_u8) : kind == TILE_S8 ? sizeof(qn_panel_s8) : sizeof(qn_panel_h8);
 }
 
-/* Steps [first, first + n) of the tile against column x at k; start is what the sum begins with. */
-QN_INLINE __m512i dot_steps(const __m512i w[QN_PANEL_STEPS], const int8_t *q, int first, int n, __m512i start)
+/* Steps [first, first + n) of a tile against a column's q; start is what the sum begins with. */
+QN_INLINE __m512i dot_steps(const __m512i w[QN_PANEL_STEPS], const char *q, int first, int n, __m512i start)
 {
     QN_UNROLL
     for (int i = 0; i < n; i++) {
@@ -43,47 +67,41 @@ QN_INLINE void load_steps(const void *tile, tile_kind kind, __m512i w[QN_PANEL_S
     }
 }
 
-QN_INLINE __m512 tile_u8(const __m512i w[QN_PANEL_STEPS], __m512 d, __m512 m, const column *x, size_t k, __m512 acc)
+/* -(first * h[0] + second * h[1]) in every lane. */
+QN_INLINE __m512i minus_h(const char *h, int first, int second)
 {
-    __m512 sum = _mm512_cvtepi32_ps(dot_steps(w, x->q + k, 0, QN_PANEL_STEPS, _mm512_setzero_si512()));
-    acc = _mm512_fmadd_ps(sum, _mm512_mul_ps(d, _mm512_set1_ps(x->d[k / 32])), acc);
-    return _mm512_fmadd_ps(m, _mm512_set1_ps(x->s[k / 32]), acc);
+    __m512i factors = _mm512_set1_epi32((int32_t)((uint32_t)-second << 16 | ((uint32_t)-first & 0xFFFF)));
+    return _mm512_madd_epi16(_mm512_set1_epi32(qn_get_i32(h)), factors);
 }
 
-QN_INLINE __m512 tile_s8(const __m512i w[QN_PANEL_STEPS], __m512 d, const column *x, size_t k, __m512 acc)
+/* One tile times one column. d, d1: scales of the tile, or of its halves; m: minima. */
+QN_INLINE __m512 add_tile(const __m512i w[QN_PANEL_STEPS], __m512 d, __m512 d1, __m512 m, tile_kind kind,
+                          const activations *x, size_t at, __m512 acc)
 {
-    const int16_t *h = x->h + k / 16;
-    __m512i start = _mm512_set1_epi32(-128 * (h[0] + h[1]));
-    __m512 sum = _mm512_cvtepi32_ps(dot_steps(w, x->q + k, 0, QN_PANEL_STEPS, start));
-    return _mm512_fmadd_ps(sum, _mm512_mul_ps(d, _mm512_set1_ps(x->d[k / 32])), acc);
+    const char *q = x->q + at, *h = x->h + at;
+    const int half = QN_PANEL_STEPS / 2, offset = kind == TILE_H6 ? 32 : 64;
+    __m512 x_d = broadcast_f32(x->d + at);
+    if (kind == TILE_H6 || kind == TILE_H7) {
+        __m512 s0 = _mm512_cvtepi32_ps(dot_steps(w, q, 0, half, minus_h(h, offset, 0)));
+        __m512 s1 = _mm512_cvtepi32_ps(dot_steps(w, q, half, half, minus_h(h, 0, offset)));
+        return _mm512_fmadd_ps(_mm512_fmadd_ps(s0, d, _mm512_mul_ps(s1, d1)), x_d, acc);
+    }
+    __m512i start = kind == TILE_S8 ? minus_h(h, 128, 128) : _mm512_setzero_si512();
+    __m512 sum = _mm512_cvtepi32_ps(dot_steps(w, q, 0, QN_PANEL_STEPS, start));
+    acc = _mm512_fmadd_ps(sum, _mm512_mul_ps(d, x_d), acc);
+    return kind == TILE_U8 ? _mm512_fmadd_ps(m, broadcast_f32(x->s + at), acc) : acc;
 }
 
-/* d0, d1: scales of the two halves. */
-QN_INLINE __m512 tile_h8(const __m512i w[QN_PANEL_STEPS], __m512 d0, __m512 d1, const column *x, size_t k, int offset,
-                         __m512 acc)
-{
-    const int16_t *h = x->h + k / 16;
-    const int half = QN_PANEL_STEPS / 2;
-    __m512 s0 = _mm512_cvtepi32_ps(dot_steps(w, x->q + k, 0, half, _mm512_set1_epi32(-offset * h[0])));
-    __m512 s1 = _mm512_cvtepi32_ps(dot_steps(w, x->q + k, half, half, _mm512_set1_epi32(-offset * h[1])));
-    __m512 both = _mm512_fmadd_ps(s0, d0, _mm512_mul_ps(s1, d1));
-    return _mm512_fmadd_ps(both, _mm512_set1_ps(x->d[k / 32]), acc);
-}
-
-QN_INLINE void columns(const void *panel, size_t n_rows, size_t n_k, const void *x, size_t x_bytes, int n_cols,
-                       tile_kind kind, float *y, size_t ldy)
+/* Adds n_blocks tiles times n_cols columns to sums. */
+QN_INLINE void columns(const uint8_t *tile, size_t n_blocks, activations x, int n_cols, tile_kind kind, row_sums *sums)
 {
     const bool has_halves = kind == TILE_H6 || kind == TILE_H7;
-    const uint8_t *tile = panel;
-    column col[COLUMNS];
     __m512 acc[COLUMNS];
     QN_UNROLL
     for (int c = 0; c < n_cols; c++) {
-        const void *xc = (const char *)x + (size_t)c * x_bytes;
-        col[c] = (column){qn_a8_q(xc), qn_a8_d(xc, n_k), qn_a8_s(xc, n_k), qn_a8_h(xc, n_k)};
-        acc[c] = _mm512_setzero_ps();
+        acc[c] = _mm512_loadu_ps(sums[c]);
     }
-    for (size_t k = 0; k < n_k; k += 32, tile += tile_bytes(kind)) {
+    for (size_t b = 0; b < n_blocks; b++, tile += tile_bytes(kind)) {
         __m512i w[QN_PANEL_STEPS];
         load_steps(tile, kind, w);
         const float *scales = (const float *)(const void *)(tile + 64 * QN_PANEL_STEPS);
@@ -97,33 +115,56 @@ QN_INLINE void columns(const void *panel, size_t n_rows, size_t n_k, const void 
         }
         QN_UNROLL
         for (int c = 0; c < n_cols; c++) {
-            if (kind == TILE_U8) {
-                acc[c] = tile_u8(w, d, m, &col[c], k, acc[c]);
-            } else if (kind == TILE_S8) {
-                acc[c] = tile_s8(w, d, &col[c], k, acc[c]);
-            } else {
-                acc[c] = tile_h8(w, d, d1, &col[c], k, kind == TILE_H6 ? 32 : 64, acc[c]);
-            }
+            acc[c] = add_tile(w, d, d1, m, kind, &x, (size_t)c * x.stride, acc[c]);
         }
+        x.q += 32;
+        x.d += sizeof(float);
+        x.s += sizeof(float);
+        x.h += 2 * sizeof(int16_t);
     }
     QN_UNROLL
     for (int c = 0; c < n_cols; c++) {
-        _mm512_mask_storeu_ps(y + (size_t)c * ldy, qn_first_lanes(n_rows), acc[c]);
+        _mm512_storeu_ps(sums[c], acc[c]);
     }
 }
+
+QN_INLINE void all_columns(const void *tiles, size_t n_blocks, activations x, size_t n_cols, tile_kind kind,
+                           row_sums *sums)
+{
+    size_t c = 0;
+#define COLUMNS_OF(n)                                     \
+    for (; n_cols - c >= (n); c += (n)) {                 \
+        columns(tiles, n_blocks, x, (n), kind, sums + c); \
+        x.q += (n)*x.stride;                              \
+        x.d += (n)*x.stride;                              \
+        x.s += (n)*x.stride;                              \
+        x.h += (n)*x.stride;                              \
+    }
+    COLUMNS_OF(COLUMNS)
+    COLUMNS_OF(4)
+    COLUMNS_OF(2)
+    COLUMNS_OF(1)
+#undef COLUMNS_OF
+}
+
+QN_INLINE void store_sums(row_sums *sums, size_t n_rows, size_t n_cols, float *y, size_t ldy)
+{
+    for (size_t c = 0; c < n_cols; c++) {
+        _mm512_mask_storeu_ps(y + c * ldy, qn_first_lanes(n_rows), _mm512_loadu_ps(sums[c]));
+    }
+}
+
+/* ---- panels ---- */
 
 QN_INLINE void panel_of(const void *panel, size_t n_rows, size_t n_k, const void *x, size_t x_bytes, size_t n_cols,
                         tile_kind kind, float *y, size_t ldy)
 {
-    const char *xc = x;
-    for (; n_cols >= COLUMNS; n_cols -= COLUMNS, y += COLUMNS * ldy, xc += COLUMNS * x_bytes) {
-        columns(panel, n_rows, n_k, xc, x_bytes, COLUMNS, kind, y, ldy);
-    }
-    for (; n_cols >= 2; n_cols -= 2, y += 2 * ldy, xc += 2 * x_bytes) {
-        columns(panel, n_rows, n_k, xc, x_bytes, 2, kind, y, ldy);
-    }
-    if (n_cols != 0) {
-        columns(panel, n_rows, n_k, xc, x_bytes, 1, kind, y, ldy);
+    for (size_t c = 0; c < n_cols; c += COLUMNS) {
+        _Alignas(64) row_sums sums[COLUMNS] = {{0}};
+        size_t n = n_cols - c < COLUMNS ? n_cols - c : COLUMNS;
+        const char *xc = (const char *)x + c * x_bytes;
+        all_columns(panel, n_k / 32, activations_at(xc, x_bytes, n_k, 0), n, kind, sums);
+        store_sums(sums, n_rows, n, y + c * ldy, ldy);
     }
 }
 
@@ -138,3 +179,35 @@ DEFINE(u8, TILE_U8)
 DEFINE(s8, TILE_S8)
 DEFINE(h6, TILE_H6)
 DEFINE(h7, TILE_H7)
+
+/* ---- several columns, rows in place ---- */
+
+QN_INLINE void several_of(const qn_slices *w, size_t n_rows, size_t n_k, const void *x, size_t x_bytes, size_t n_cols,
+                          tile_kind kind, float *y, size_t ldy)
+{
+    for (size_t r = 0; r < n_rows; r += QN_PANEL_ROWS) {
+        _Alignas(64) uint8_t tiles[8 * sizeof(qn_panel_u8)];
+        _Alignas(64) row_sums sums[QN_SEVERAL_MAX];
+        size_t n = n_rows - r < QN_PANEL_ROWS ? n_rows - r : QN_PANEL_ROWS;
+        memset(sums, 0, n_cols * sizeof(sums[0]));
+        for (size_t k = 0; k < n_k; k += QN_SLICE) {
+            size_t n_here = n_k - k < QN_SLICE ? n_k - k : QN_SLICE;
+            qn_slices_fetch(w, r, k, n_rows, n_k);
+            w->pack(qn_slice(w, r, k), w->row_bytes, n, n_here, tiles);
+            all_columns(tiles, n_here / 32, activations_at(x, x_bytes, n_k, k), n_cols, kind, sums);
+        }
+        store_sums(sums, n, n_cols, y + r, ldy);
+    }
+}
+
+#define DEFINE_SEVERAL(name, kind)                                                                                    \
+    void qn_several_##name##_avx512vnni(const qn_slices *w, size_t n_rows, size_t n_k, const void *x, size_t x_bytes, \
+                                        size_t n_cols, float *y, size_t ldy)                                          \
+    {                                                                                                                 \
+        several_of(w, n_rows, n_k, x, x_bytes, n_cols, kind, y, ldy);                                                 \
+    }
+
+DEFINE_SEVERAL(u8, TILE_U8)
+DEFINE_SEVERAL(s8, TILE_S8)
+DEFINE_SEVERAL(h6, TILE_H6)
+DEFINE_SEVERAL(h7, TILE_H7)
