@@ -14,7 +14,8 @@
 /* Aligned to 64, not initialised; NULL: none left. */
 void *qn_os_block_alloc(size_t bytes);
 void qn_os_block_free(void *p);
-/* Whole pages that read as zero and take no memory until they are touched; NULL: none left. */
+/* Whole pages that read as zero and take no memory until they are touched; in huge pages where many are asked for and the
+ * system has them. NULL: none left. */
 void *qn_os_pages_alloc(size_t bytes);
 void qn_os_pages_free(void *p, size_t bytes);
 
@@ -46,12 +47,26 @@ void qn_os_mutex_unlock(qn_os_mutex *m);
 void qn_os_park(atomic_uint *word, unsigned expected);
 void qn_os_unpark_all(atomic_uint *word);
 
-/* ---- file maps: os_posix_map.c ---- */
+/* ---- files to read: os_posix_file.c ---- */
 
-/* Maps the whole of a regular file for reading, or says why not as qn_map_open() does. */
-qn_status qn_os_file_map(const char *path, uint8_t **data, size_t *bytes, qn_error *err);
+/* Opens a regular file that is not empty, or says why not as qn_map_open() does. */
+qn_status qn_os_file_open(const char *path, int *fd, size_t *bytes, qn_error *err);
+void qn_os_file_close(int fd);
+/* Reads on, up to n bytes; *n_read 0: the file ends here. path is for the error. */
+qn_status qn_os_file_read(int fd, const char *path, uint8_t *out, size_t n, size_t *n_read, qn_error *err);
+/* Maps the first `bytes` bytes for reading; fd may be closed then. */
+qn_status qn_os_file_map(int fd, const char *path, size_t bytes, uint8_t **data, qn_error *err);
 void qn_os_file_unmap(uint8_t *data, size_t bytes);
 void qn_os_file_will_need(const uint8_t *data, size_t bytes);
+/* Brings this part of a map into memory and waits for it. False: it cannot be read to its end. */
+bool qn_os_file_fetch(const uint8_t *data, size_t bytes);
+/* The calling thread runs only where no other thread of the machine wants to, as far as the system can say that. */
+void qn_os_thread_stand_back(void);
+/* Keeps data[0, bytes) in memory until it is unlocked or unmapped. QN_EFULL: not allowed; err names the limit. */
+qn_status qn_os_memory_lock(const void *data, size_t bytes, qn_error *err);
+void qn_os_memory_unlock(const void *data, size_t bytes);
+
+/* ---- guards of file maps: os_posix_map.c ---- */
 
 /* While guarded, a page of data[0, bytes) that cannot be read becomes zeros up to the end of the map, and *damaged is
  * set. False: the table of guards is full. The guard must go before the map does. */
@@ -64,6 +79,7 @@ void qn_os_guard_remove(uint32_t i_guard);
  * ("/sys/fs/cgroup"), rounded up; UINT32_MAX: no quota. */
 uint32_t qn_os_cgroup_cores(const char *groups, const char *mounts);
 uint32_t qn_os_cores(void);            /* affinity mask capped by the cgroup quota; >= 1 */
+uint64_t qn_os_memory_bytes(void);     /* of the machine; UINT64_MAX: unknown */
 bool qn_os_grant_amx(void);            /* asks for the tile registers for this process */
 unsigned long qn_os_hwcap(unsigned i); /* 0: AT_HWCAP, 1: AT_HWCAP2; 0 where there is none */
 

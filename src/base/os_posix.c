@@ -17,6 +17,7 @@
 #endif
 
 #define STACK_BYTES (1024 * 1024) /* kernels keep their tiles on the stack, far below this */
+#define HUGE_FROM ((size_t)4 << 20) /* bytes; in less there is hardly a huge page of 2 MiB that is whole */
 
 /* ---- memory ---- */
 
@@ -34,7 +35,15 @@ void qn_os_block_free(void *p)
 void *qn_os_pages_alloc(size_t bytes)
 {
     void *p = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    return p != MAP_FAILED ? p : NULL;
+    if (p == MAP_FAILED) {
+        return NULL;
+    }
+#if defined(MADV_HUGEPAGE)
+    if (bytes >= HUGE_FROM) {
+        madvise(p, bytes, MADV_HUGEPAGE); /* a hint: without them all is as well, but slower */
+    }
+#endif
+    return p;
 }
 
 void qn_os_pages_free(void *p, size_t bytes)

@@ -209,3 +209,9 @@ unsigned long qn_os_hwcap(unsigned i)
 }
 
 #endif
+
+uint64_t qn_os_memory_bytes(void)
+{
+    long n_pages = sysconf(_SC_PHYS_PAGES), page_bytes = sysconf(_SC_PAGESIZE);
+    return n_pages > 0 && page_bytes > 0 ? (uint64_t)n_pages * (uint64_t)page_bytes : UINT64_MAX;
+}

@@ -1,4 +1,4 @@
-/* File maps, and the guard that turns a fault inside one into zero bytes.
+/* The guard that turns a fault inside a file map into zero bytes.
  *
  * A file cut short while it is mapped raises SIGBUS at the first read beyond its new end. The handler looks the address
  * up in a fixed table, puts zero pages there and returns, so that the read goes on.
@@ -13,16 +13,13 @@
 #include "base/os.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <sched.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
-#define MAX_GUARDS 1024    /* as base/map.h promises: far more files than any split model has */
-#define MAX_PATH_SHOWN 160 /* bytes: leaves room for the reason in an error's text */
+#define MAX_GUARDS 1024 /* as base/map.h promises: far more files than any split model has */
 
 enum { FREE, TAKEN, LIVE };
 
@@ -155,54 +152,4 @@ void qn_os_guard_remove(uint32_t i_guard)
         sched_yield();
     }
     atomic_store(&g->state, FREE);
-}
-
-/* The end of a path is what tells files apart. */
-static const char *shown(const char *path)
-{
-    size_t len = strlen(path);
-    return len <= MAX_PATH_SHOWN ? path : path + (len - MAX_PATH_SHOWN);
-}
-
-qn_status qn_os_file_map(const char *path, uint8_t **data, size_t *bytes, qn_error *err)
-{
-    /* Without O_NONBLOCK a pipe would wait for its writer here. */
-    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    if (fd < 0) {
-        return qn_fail(err, QN_EIO, "%s: %s", shown(path), strerror(errno));
-    }
-    struct stat st;
-    qn_status status = QN_OK;
-    void *p = MAP_FAILED;
-    if (fstat(fd, &st) != 0) {
-        status = qn_fail(err, QN_EIO, "%s: %s", shown(path), strerror(errno));
-    } else if (!S_ISREG(st.st_mode)) {
-        status = qn_fail(err, QN_EFORMAT, "%s: not a regular file", shown(path));
-    } else if (st.st_size == 0) {
-        status = qn_fail(err, QN_EFORMAT, "%s: the file is empty", shown(path));
-    } else if ((uint64_t)st.st_size > PTRDIFF_MAX) {
-        status = qn_fail(err, QN_EIO, "%s: too large for this machine's addresses", shown(path));
-    } else {
-        p = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_SHARED, fd, 0);
-        if (p == MAP_FAILED) {
-            status = qn_fail(err, QN_EIO, "%s: cannot map: %s", shown(path), strerror(errno));
-        }
-    }
-    close(fd);
-    if (status == QN_OK) {
-        *data = p;
-        *bytes = (size_t)st.st_size;
-    }
-    return status;
-}
-
-void qn_os_file_unmap(uint8_t *data, size_t bytes)
-{
-    munmap(data, bytes);
-}
-
-void qn_os_file_will_need(const uint8_t *data, size_t bytes)
-{
-    uintptr_t start = (uintptr_t)data & ~((uintptr_t)sysconf(_SC_PAGESIZE) - 1);
-    madvise((void *)start, (uintptr_t)data + bytes - start, MADV_WILLNEED);
 }
