@@ -32,6 +32,10 @@ asan-og: ## the same without optimisation, which hides some faults
 tsan: ## the short tests under the thread sanitizer
 	@scripts/run-tests tsan -L short
 
+.PHONY: check-arm
+check-arm: ## kernels, quants and a tiny model built for 64-bit ARM and run by qemu (scripts/check-arm)
+	@scripts/check-arm
+
 .PHONY: fuzz
 fuzz: ## each fuzzer for T seconds, or only those of F="gguf_reader_fuzz ..."
 	@scripts/build fuzz fuzzers

@@ -8,6 +8,7 @@
 
 #include <pthread.h>
 #include <signal.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -328,7 +329,12 @@ static void test_no_threads(void **state)
         qn_pool *p = NULL;
         qn_error err = {0};
         uint64_t live = qn_alloc_live();
-        bool good = setrlimit(RLIMIT_AS, &limit) == 0 && qn_pool_open(100, &p, &err) == QN_EIO && p == NULL &&
+        bool is_limited = setrlimit(RLIMIT_AS, &limit) == 0 && mmap(NULL, 2 * limit.rlim_cur, PROT_READ,
+                                                                    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0) == MAP_FAILED;
+        if (!is_limited) {
+            _exit(2);
+        }
+        bool good = qn_pool_open(100, &p, &err) == QN_EIO && p == NULL &&
                     strstr(err.what, "of 100") != NULL && qn_alloc_live() == live;
         /* The ones that had started have ended and given their stacks back. */
         good = good && qn_pool_open(3, &p, &err) == QN_OK;
@@ -337,6 +343,9 @@ static void test_no_threads(void **state)
     }
     int status = 0;
     assert_int_equal(waitpid(pid, &status, 0), pid);
+    if (WIFEXITED(status) && WEXITSTATUS(status) == 2) {
+        QN_TEST_SKIP("no limit of addresses is in force here (qemu's user mode has none)");
+    }
     assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 0);
 #endif
 }
