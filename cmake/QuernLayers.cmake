@@ -42,7 +42,7 @@ function(qn_layer name)
         qn_isa_flags(quern_backend ${cpu}/avx512vnni -O3 -mavx2 -mfma -mf16c -mbmi2 -mavx512f -mavx512bw -mavx512dq -mavx512vl
                      -mavx512vnni -mprefer-vector-width=512)
         qn_isa_flags(quern_backend ${cpu}/amx -O3 -mavx2 -mfma -mf16c -mbmi2 -mavx512f -mavx512bw -mavx512dq -mavx512vl
-                     -mavx512vnni -mamx-tile -mamx-int8 -mprefer-vector-width=512)
+                     -mavx512vnni -mavx512bf16 -mamx-tile -mamx-int8 -mamx-bf16 -mprefer-vector-width=512)
     endif()
     set(QN_LAYERS ${QN_LAYERS} ${name} PARENT_SCOPE)
 endfunction()

@@ -65,7 +65,8 @@ static void detect(qn_cpu *out)
     out->avx512 = out->avx2 && (saved & ZMM) == ZMM && bit(b7, 16) && bit(b7, 30) && bit(b7, 17) && bit(b7, 31);
     out->avx512_vnni = out->avx512 && bit(c7, 11);
     out->avx512_bf16 = out->avx512 && bit(a71, 5);
-    out->amx_int8 = out->avx512 && bit(d7, 24) && bit(d7, 25) && (saved & TILE) == TILE && qn_os_grant_amx();
+    out->amx = out->avx512_bf16 && bit(d7, 22) && bit(d7, 24) && bit(d7, 25) && (saved & TILE) == TILE &&
+               qn_os_grant_amx();
 }
 
 #elif defined(__aarch64__)

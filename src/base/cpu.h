@@ -12,7 +12,7 @@ typedef struct qn_cpu {
     bool avx512; /* F, BW, DQ, VL, and the system saves zmm */
     bool avx512_vnni;
     bool avx512_bf16;
-    bool amx_int8; /* tiles usable: the system granted them to this process */
+    bool amx; /* tiles with int8 and bf16, granted by the system to this process */
     bool neon, dotprod, i8mm;
     char name[64]; /* "Intel(R) Xeon(R) ..." or "" */
 } qn_cpu;

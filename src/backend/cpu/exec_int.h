@@ -104,6 +104,7 @@ struct qn_exec {
     qn_block *places;
     uint32_t n_blocks, cap_blocks;
     uint32_t n_experts, n_used;
+    uint32_t wide_min; /* the kernels', when they have `wide` for all weights; else 0 */
 
     const qn_rope *ropes[QN_CPU_MAX_ROPES];
     uint32_t n_ropes, max_pairs;
@@ -149,6 +150,14 @@ static inline uint32_t qn_job_rows(const qn_job *j, qn_rows rows)
     default:
         return j->n_out;
     }
+}
+
+/* Whether A8 blocks of these rows hold wide order in this step: then products go through qn_mm.wide. Experts have too
+ * few rows each. */
+static inline bool qn_job_is_wide(const qn_job *j, qn_rows rows)
+{
+    uint32_t least = j->ex->wide_min;
+    return least != 0 && rows != QN_ROWS_EXPERT && qn_job_rows(j, rows) >= least;
 }
 
 /* Row i of a block. */

@@ -13,6 +13,7 @@ typedef struct columns {
     const void *x;
     size_t x_bytes; /* stride */
     uint32_t n;
+    bool is_wide;
 } columns;
 
 static uint32_t round_up(uint32_t a, uint32_t to)
@@ -41,16 +42,15 @@ typedef struct cutting {
     uint32_t n_chunks;
 } cutting;
 
-static cutting cut_rows(const qn_worker *w, const qn_weight *m, uint32_t n_cols)
+static cutting cut_rows(const qn_worker *w, const qn_weight *m, const columns *x)
 {
     const qn_mm *mm = &w->k->mm[m->type];
     cutting c = {.n_rows = m->n_out, .n_threads = w->n_threads};
-    if (uses_panel(mm, n_cols)) {
-        uint32_t n_panels = MAX_PANELS;
-        while (n_panels > 1 && m->n_out / (n_panels * mm->panel_rows) < LEAST_CHUNKS * w->n_threads) {
-            n_panels /= 2;
+    if (x->is_wide || uses_panel(mm, x->n)) {
+        c.panel_rows = x->is_wide ? w->k->wide_rows : MAX_PANELS * mm->panel_rows;
+        while (c.panel_rows > 2 * mm->panel_rows && m->n_out / c.panel_rows < LEAST_CHUNKS * w->n_threads) {
+            c.panel_rows /= 2;
         }
-        c.panel_rows = n_panels * mm->panel_rows;
         c.n_chunks = (m->n_out + c.panel_rows - 1) / c.panel_rows;
     } else {
         c.n_chunks = CHUNK_LEVELS * w->n_threads;
@@ -80,7 +80,9 @@ static void multiply(const qn_worker *w, const qn_weight *m, const uint8_t *data
 {
     const qn_mm *mm = &w->k->mm[m->type];
     const uint8_t *rows = data + (uint64_t)r0 * m->row_bytes;
-    if (x->n == 1) {
+    if (x->is_wide) {
+        mm->wide(rows, m->row_bytes, n_rows, m->n_in, x->x, x->n, y, ldy, w->scratch + w->ex->scratch_at);
+    } else if (x->n == 1) {
         mm->one(rows, m->row_bytes, n_rows, m->n_in, x->x, y);
     } else if (uses_panel(mm, x->n)) {
         void *panel = w->scratch + w->ex->scratch_at;
@@ -100,10 +102,13 @@ static void multiply(const qn_worker *w, const qn_weight *m, const uint8_t *data
     }
 }
 
+/* Room for unpacked weights, of a panel or of a wide product. */
 static size_t panel_bytes(const qn_exec *ex, const qn_weight *m)
 {
     const qn_mm *mm = &ex->kernels->mm[m->type];
-    return mm->panel_rows == 0 ? 0 : mm->panel_bytes(m->n_in);
+    size_t panel = mm->panel_rows == 0 ? 0 : mm->panel_bytes(m->n_in);
+    size_t wide = ex->wide_min == 0 ? 0 : ex->kernels->wide_scratch;
+    return panel > wide ? panel : wide;
 }
 
 uint64_t qn_cpu_product_scratch(const qn_exec *ex, const qn_cpu_op *op)
@@ -117,12 +122,16 @@ uint64_t qn_cpu_product_scratch(const qn_exec *ex, const qn_cpu_op *op)
     if (!op->pair) {
         return panel;
     }
-    /* gate and up: PAIR_MAX_ROWS of few columns, or MAX_PANELS panels of all */
+    /* gate and up: PAIR_MAX_ROWS of few columns, or the rows of a chunk of panels for all */
     uint64_t floats = 0;
     for (uint32_t i = 0; i < 2; i++) {
         const qn_mm *mm = &ex->kernels->mm[op->products[i].w->type];
         uint64_t few = mm->panel_rows == 0 ? n_cols : in_place_max(mm);
-        uint64_t a = (uint64_t)PAIR_MAX_ROWS * few, b = (uint64_t)MAX_PANELS * mm->panel_rows * n_cols;
+        uint64_t rows = (uint64_t)MAX_PANELS * mm->panel_rows;
+        if (ex->wide_min != 0 && ex->kernels->wide_rows > rows) {
+            rows = ex->kernels->wide_rows;
+        }
+        uint64_t a = (uint64_t)PAIR_MAX_ROWS * few, b = rows * n_cols;
         floats += a > b ? a : b;
     }
     return panel + 2 * sizeof(float) * floats + 128;
@@ -142,6 +151,7 @@ static columns product_input(const qn_worker *w, const qn_cpu_op *op, const qn_w
         }
     }
     qn_blk b = a8 ? op->a8 : op->x;
+    x.is_wide = a8 && qn_job_is_wide(w->job, op->rows);
     x.x = qn_job_row(w->job, b, 0);
     x.x_bytes = w->ex->blocks[b].row_bytes;
     return x;
@@ -203,7 +213,7 @@ static void run_pair(qn_worker *w, const qn_cpu_op *op, qn_chunks *c)
 {
     const qn_weight *gate = op->products[0].w, *up = op->products[1].w;
     const columns x[2] = {product_input(w, op, gate), product_input(w, op, up)};
-    cutting cut = cut_rows(w, gate, x[0].n), up_cut = cut_rows(w, up, x[1].n);
+    cutting cut = cut_rows(w, gate, &x[0]), up_cut = cut_rows(w, up, &x[1]);
     cut = cut.panel_rows != 0 ? cut : up_cut; /* when one has panels, both must have results of a panel's size */
     for (uint32_t i = qn_chunks_take(c); i < cut.n_chunks; i = qn_chunks_take(c)) {
         uint32_t end = first_row(&cut, i + 1);
@@ -224,7 +234,7 @@ void qn_cpu_run_product(qn_worker *w, const qn_cpu_op *op, qn_chunks *c)
     cutting cut[QN_CPU_MAX_PRODUCTS];
     for (uint32_t i = 0; i < op->n_products; i++) {
         x[i] = product_input(w, op, op->products[i].w);
-        cut[i] = cut_rows(w, op->products[i].w, x[i].n);
+        cut[i] = cut_rows(w, op->products[i].w, &x[i]);
     }
     uint32_t i = 0, before = 0; /* chunks of the products before the i-th */
     for (uint32_t chunk = qn_chunks_take(c);; chunk = qn_chunks_take(c)) {
@@ -259,8 +269,8 @@ void qn_cpu_run_expert(qn_worker *w, const qn_cpu_op *op, qn_chunks *c)
         if (n_cols == 0) {
             continue;
         }
-        columns x = {qn_job_row(w->job, in, first), w->ex->blocks[in].row_bytes, n_cols};
-        cutting cut = cut_rows(w, m, n_cols);
+        columns x = {qn_job_row(w->job, in, first), w->ex->blocks[in].row_bytes, n_cols, false};
+        cutting cut = cut_rows(w, m, &x);
         const uint8_t *data = m->data + (uint64_t)e * m->n_out * m->row_bytes;
         for (; chunk - before < cut.n_chunks; chunk = qn_chunks_take(c)) {
             uint32_t r0 = first_row(&cut, chunk - before), n = first_row(&cut, chunk - before + 1) - r0;

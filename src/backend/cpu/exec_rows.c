@@ -50,9 +50,12 @@ static uint32_t source_row(const qn_worker *w, const qn_cpu_op *op, uint32_t i)
     return qn_job_routing(w->job, op->routing).row[i];
 }
 
-/* One row: sum = x + norm(y) -> sum_out; norm -> out; quantised -> a8. Any out may be NULL; tmp: width floats. */
+#define NOT_WIDE UINT32_MAX
+
+/* One row: sum = x + norm(y) -> sum_out; norm -> out; quantised -> a8, or, when i_wide is one, as that row of the block
+ * at a8. Any out may be NULL; tmp: width floats. */
 static void do_row(const qn_kernels *k, const qn_cpu_op *op, const float *x, const float *y, float *sum_out, float *out,
-                   void *a8, float *tmp)
+                   void *a8, uint32_t i_wide, float *tmp)
 {
     size_t n = op->width;
     if (y != NULL) {
@@ -71,7 +74,9 @@ static void do_row(const qn_kernels *k, const qn_cpu_op *op, const float *x, con
     } else if (out != NULL) {
         memcpy(out, x, n * sizeof(float));
     }
-    if (a8 != NULL) {
+    if (a8 != NULL && i_wide != NOT_WIDE) {
+        k->wide_store(x, n, a8, i_wide);
+    } else if (a8 != NULL) {
         k->quantize_a8(x, n, a8);
     }
 }
@@ -90,7 +95,7 @@ static void run_private(qn_worker *w, const qn_cpu_op *op)
         float *tmp = floats + (uint64_t)(QN_CPU_JOIN_ROWS + i) * stride;
         float *sum = op->sum != QN_NONE && w->i_thread == 0 ? qn_job_row(w->job, op->sum, i) : NULL;
         do_row(w->k, op, x, y, sum, op->out != QN_NONE ? out : NULL,
-               op->a8 != QN_NONE ? a8 + i * qn_a8_bytes(op->width) : NULL, tmp);
+               op->a8 != QN_NONE ? a8 + i * qn_a8_bytes(op->width) : NULL, NOT_WIDE, tmp);
     }
 }
 
@@ -102,12 +107,13 @@ void qn_cpu_run_rows(qn_worker *w, const qn_cpu_op *op, qn_chunks *c)
     }
     uint32_t n = qn_job_rows(w->job, op->rows);
     float *tmp = (float *)(void *)(w->scratch + w->ex->private_x);
+    bool wide = qn_job_is_wide(w->job, op->rows);
     for (uint32_t i = qn_chunks_take(c); i < n; i = qn_chunks_take(c)) {
         do_row(w->k, op, qn_job_row(w->job, op->x, source_row(w, op, i)),
                op->y == QN_NONE ? NULL : qn_job_row(w->job, op->y, i),
                op->sum == QN_NONE ? NULL : qn_job_row(w->job, op->sum, i),
                op->out == QN_NONE ? NULL : qn_job_row(w->job, op->out, i),
-               op->a8 == QN_NONE ? NULL : qn_job_row(w->job, op->a8, i), tmp);
+               op->a8 == QN_NONE ? NULL : qn_job_row(w->job, op->a8, wide ? 0 : i), wide ? i : NOT_WIDE, tmp);
     }
 }
 

@@ -247,9 +247,22 @@ static qn_status emit(qn_fuse *f, uint32_t i_op, const qn_fuse_attention *attent
     }
 }
 
+/* From how many rows on blocks are in wide order: one form for all that read them, so all products must have it. */
+static uint32_t wide_min_of(const qn_fuse *f)
+{
+    const qn_kernels *k = f->ex->kernels;
+    bool have_all = k->wide_min != 0;
+    for (uint32_t i = 0; i < f->g->n_ops && have_all; i++) {
+        const qn_op *op = &f->g->ops[i];
+        have_all = op->kind != QN_OP_MUL_MAT || !qn_fuse_wants_a8(f, op->w) || k->mm[op->w->type].wide != NULL;
+    }
+    return have_all ? k->wide_min : 0;
+}
+
 static qn_status fuse_all(qn_fuse *f)
 {
     const qn_graph *g = f->g;
+    f->ex->wide_min = wide_min_of(f);
     qn_cpu_op angles = qn_fuse_blank(QN_CPU_ANGLES, QN_ROWS_STEP);
     QN_TRY(qn_fuse_push(f, &angles));
     for (uint32_t i = 0; i < g->n_values; i++) {

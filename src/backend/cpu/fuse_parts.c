@@ -72,7 +72,10 @@ qn_blk qn_fuse_a8(qn_fuse *f, qn_val v, qn_rows rows)
 {
     if (f->a8[v] == QN_NONE) {
         const qn_value *val = &f->g->values[v];
-        f->a8[v] = qn_fuse_block(f, val->name, ".a8", rows, qn_a8_bytes(val->width), 0);
+        uint64_t a8 = qn_a8_bytes(val->width), wide = qn_wide_bytes(val->width);
+        bool may_be_wide = f->ex->wide_min != 0 && rows != QN_ROWS_EXPERT;
+        f->a8[v] = qn_fuse_block(f, val->name, ".a8", rows, may_be_wide && wide > a8 ? wide : a8,
+                                 may_be_wide ? wide * (QN_WIDE_GROUP - 1) : 0);
     }
     return f->a8[v];
 }

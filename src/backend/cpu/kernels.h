@@ -11,6 +11,8 @@
  *                 float   s[np / 32]     d * (sum of the block's q)
  *                 int16_t h[np / 16]     sum of q over each half block
  *               np = n rounded up to QN_A8_PAD. A row starts on a 64-byte boundary; qn_a8_bytes(n) is a multiple of 64.
+ *   wide        bf16 in the order of a matrix unit's tiles, what `wide` reads in place of A8: rows in groups of 16, and
+ *               in a group [n / 32][row of the group][32]. n is a multiple of 32.
  */
 #ifndef QN_BACKEND_CPU_KERNELS_H
 #define QN_BACKEND_CPU_KERNELS_H
@@ -29,6 +31,12 @@ static inline size_t qn_a8_padded(size_t n)
 static inline size_t qn_a8_bytes(size_t n)
 {
     return (qn_a8_padded(n) / 32 * 44 + 63) / 64 * 64;
+}
+/* Of each row in wide order; a block has whole groups of QN_WIDE_GROUP rows. */
+#define QN_WIDE_GROUP 16
+static inline size_t qn_wide_bytes(size_t n)
+{
+    return (n + 31) / 32 * 64;
 }
 static inline const int8_t *qn_a8_q(const void *row)
 {
@@ -71,6 +79,10 @@ typedef struct qn_mm {
     /* All columns against one panel; writes n_rows values of each column. */
     void (*panel)(const void *panel, size_t n_rows, size_t n_k, const void *x, size_t x_bytes, size_t n_cols, float *y,
                   size_t ldy);
+    /* Any number of columns in wide order and at most wide_rows rows, weights being rounded to bf16 too; products are
+     * exact, sums are floats. scratch: wide_scratch bytes on a 64-byte boundary. May be NULL. */
+    void (*wide)(const uint8_t *w, size_t row_bytes, size_t n_rows, size_t n_k, const void *x, size_t n_cols, float *y,
+                 size_t ldy, void *scratch);
 } qn_mm;
 
 /* One KV page folded into the running softmax of n_q query rows that share a KV head.
@@ -113,6 +125,12 @@ typedef enum qn_rope_kind { QN_ROPE_NORMAL, QN_ROPE_NEOX } qn_rope_kind;
 typedef struct qn_kernels {
     const char *isa;         /* "ref", "avx2" */
     qn_mm mm[QN_TYPE_COUNT]; /* one: NULL for types that cannot be decoded */
+    /* Sets with a matrix unit for bf16: from wide_min columns on, types whose act is A8 are multiplied by `wide`, if all
+     * of a model's have it. Rounding to bf16 loses less than blocks of 8 bits do. 0: the set has no such unit. */
+    uint32_t wide_min, wide_rows;
+    size_t wide_scratch;
+    /* Row i_row of a block in wide order at out; rounds to nearest even. */
+    void (*wide_store)(const float *x, size_t n, void *out, size_t i_row);
 
     /* Row functions: n elements; in and out may be the same array, else must not overlap. */
     void (*quantize_a8)(const float *x, size_t n, void *out); /* out: qn_a8_bytes(n), pads included */

@@ -32,7 +32,7 @@ static bool has_avx512vnni(const qn_cpu *cpu)
 
 static bool has_amx(const qn_cpu *cpu)
 {
-    return has_avx512vnni(cpu) && cpu->amx_int8;
+    return has_avx512vnni(cpu) && cpu->amx;
 }
 #endif
 

@@ -1,6 +1,7 @@
 /* The table's row of the AMX kernels: many columns of the int8 products; all else stays as AVX-512 has it.
  * SPDX-License-Identifier: MIT */
 #include "backend/cpu/amx/amx_int.h"
+#include "backend/cpu/amx/wide_int.h"
 
 #define DEFINE_PACK(T, offset)                                                                       \
     static void pack_##T(const uint8_t *w, size_t row_bytes, size_t n_rows, size_t n_k, void *panel) \
@@ -25,4 +26,5 @@ void qn_kernels_fill_amx(qn_kernels *k)
     QN_MM_S8_TYPES(SET_S8)
     QN_MM_H6_TYPES(SET_H8)
     QN_MM_H7_TYPES(SET_H8)
+    qn_fill_wide_amx(k);
 }
