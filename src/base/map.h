@@ -15,9 +15,9 @@ qn_status qn_map_open(const char *path, qn_map **out, qn_error *err);
 /* Told now and then while a file is read; other than 0: stop. */
 typedef int qn_map_progress_fn(void *ctx, uint64_t n_done, uint64_t n_bytes);
 
-/* Reads the whole of a regular file into one block aligned to 64 bytes, charged to b under `owner`. progress may be NULL.
- * QN_EIO, QN_EFORMAT as above; QN_EDAMAGED: it was cut short meanwhile; QN_EABORTED: progress said so; QN_ENOMEM,
- * QN_EBUDGET: err tells the bytes. */
+/* Reads the whole of a regular file into one block aligned to 64 bytes, charged to b under `owner`. progress may be
+ * NULL. QN_EIO, QN_EFORMAT as above; QN_EDAMAGED: it was cut short meanwhile; QN_EABORTED: progress said so;
+ * QN_ENOMEM, QN_EBUDGET: err tells the bytes. */
 qn_status qn_map_read(const char *path, qn_budget *b, const char *owner, qn_map_progress_fn *progress, void *ctx,
                       qn_map **out, qn_error *err);
 void qn_map_close(qn_map *m);
@@ -28,7 +28,8 @@ bool qn_map_damaged(const qn_map *m);
 /* Hints that [offset, offset+bytes) will be read soon. Never fails. */
 void qn_map_will_need(const qn_map *m, uint64_t offset, uint64_t bytes);
 /* Begins to bring the map into memory, on a thread that stands back behind all others and ends by itself or with the
- * map. Not of a map that takes more than half of the machine's memory: it could drive out what is in use. Never fails. */
+ * map. Not of a map that takes more than half of the machine's memory: it could drive out what is in use. Never fails.
+ */
 void qn_map_fetch(qn_map *m);
 /* Keeps all of it in memory, which waits for the whole to be read. QN_EFULL: the system does not allow that; err names
  * the limit. */

@@ -14,7 +14,7 @@
 /* Aligned to 64, not initialised; NULL: none left. */
 void *qn_os_block_alloc(size_t bytes);
 void qn_os_block_free(void *p);
-/* Whole pages that read as zero and take no memory until they are touched; in huge pages where many are asked for and the
+/* Whole pages that read as zero and take no memory until they are touched; huge ones where many are asked for and the
  * system has them. NULL: none left. */
 void *qn_os_pages_alloc(size_t bytes);
 void qn_os_pages_free(void *p, size_t bytes);

@@ -140,21 +140,43 @@ qn_status qn_gguf_name_file(const char *path, qn_status status, qn_error *err)
     return qn_fail(err, status, "%s%s: %s", cut ? "..." : "", cut ? name + name_bytes - NAME_BYTES : name, err->what);
 }
 
+static void set_bytes(qn_gguf_part *p)
+{
+    p->data = qn_map_data(p->map);
+    p->bytes = qn_map_bytes(p->map);
+}
+
 qn_status qn_gguf_part_map(qn_gguf_part *p, const char *path, qn_error *err)
 {
     QN_TRY(qn_map_open(path, &p->map, err));
-    p->data = qn_map_data(p->map);
-    p->bytes = qn_map_bytes(p->map);
+    set_bytes(p);
     return QN_OK;
 }
 
-qn_status qn_gguf_open(const char *path, qn_budget *b, qn_gguf **out, qn_error *err)
+qn_status qn_gguf_part_read(const qn_gguf *g, qn_gguf_part *p, const char *path, qn_error *err)
+{
+    if (g->reading == NULL) {
+        return QN_OK;
+    }
+    QN_TRY(qn_gguf_part_header(g, p, err)); /* what is no model is refused before all of it is read */
+    qn_map_close(p->map);
+    p->map = NULL;
+    QN_TRY(qn_map_read(path, g->budget, QN_GGUF_FILE_OWNER, g->reading->progress, g->reading->ctx, &p->map, err));
+    set_bytes(p);
+    return QN_OK;
+}
+
+static qn_status open_file(const char *path, const qn_gguf_reading *reading, qn_budget *b, qn_gguf **out, qn_error *err)
 {
     qn_gguf *g;
     QN_TRY(allocate(b, &g, err));
+    g->reading = reading;
     qn_status status = qn_gguf_part_map(&g->parts[0], path, err);
     if (status == QN_OK) {
-        status = read_all(g, path, err);
+        status = qn_gguf_part_read(g, &g->parts[0], path, err);
+        if (status == QN_OK) {
+            status = read_all(g, path, err);
+        }
         if (qn_gguf_damaged(g)) { /* whatever else was found wrong follows from that */
             status = qn_fail(err, QN_EDAMAGED, "the file was cut short while it was read");
         }
@@ -166,8 +188,21 @@ qn_status qn_gguf_open(const char *path, qn_budget *b, qn_gguf **out, qn_error *
         qn_gguf_close(g);
         return status;
     }
+    g->reading = NULL;
     *out = g;
     return QN_OK;
+}
+
+qn_status qn_gguf_open(const char *path, qn_budget *b, qn_gguf **out, qn_error *err)
+{
+    return open_file(path, NULL, b, out, err);
+}
+
+qn_status qn_gguf_read(const char *path, qn_gguf_progress_fn *progress, void *ctx, qn_budget *b, qn_gguf **out,
+                       qn_error *err)
+{
+    const qn_gguf_reading reading = {.progress = progress, .ctx = ctx};
+    return open_file(path, &reading, b, out, err);
 }
 
 qn_status qn_gguf_open_memory(const void *data, size_t n_bytes, qn_budget *b, qn_gguf **out, qn_error *err)
@@ -232,4 +267,23 @@ bool qn_gguf_damaged(const qn_gguf *g)
         }
     }
     return false;
+}
+
+void qn_gguf_fetch(const qn_gguf *g)
+{
+    for (uint32_t i = 0; i < g->n_parts; i++) {
+        if (g->parts[i].map != NULL) {
+            qn_map_fetch(g->parts[i].map);
+        }
+    }
+}
+
+qn_status qn_gguf_lock(const qn_gguf *g, qn_error *err)
+{
+    for (uint32_t i = 0; i < g->n_parts; i++) {
+        if (g->parts[i].map != NULL) {
+            QN_TRY(qn_map_lock(g->parts[i].map, err));
+        }
+    }
+    return QN_OK;
 }

@@ -309,15 +309,17 @@ static void every_allocation_fails_once(void **state)
     qn_budget *budget;
     assert_int_equal(qn_budget_open(0, &budget), QN_OK);
     uint64_t n_live = qn_alloc_live();
-    for (int from_file = 0; from_file < 2; from_file++) {
+    enum { FROM_MEMORY, MAPPED, READ, N_WAYS };
+    for (int way = 0; way < N_WAYS; way++) {
         qn_status status = QN_ENOMEM;
         uint64_t n = 0;
         while (status != QN_OK) {
             qn_gguf *g = NULL;
             qn_error err = {0};
             qn_alloc_fail_at(++n);
-            status =
-                from_file ? qn_gguf_open(path, budget, &g, &err) : qn_gguf_open_memory(b.data, b.len, budget, &g, &err);
+            status = way == FROM_MEMORY ? qn_gguf_open_memory(b.data, b.len, budget, &g, &err)
+                     : way == MAPPED    ? qn_gguf_open(path, budget, &g, &err)
+                                        : qn_gguf_read(path, NULL, NULL, budget, &g, &err);
             qn_alloc_fail_at(0);
             if (status == QN_OK) {
                 qn_gguf_close(g);
@@ -386,12 +388,69 @@ static void file_cut_while_open(void **state)
     assert_true(qn_gguf_damaged(g));
     qn_gguf_close(g);
 
+    /* What was read into memory does not depend on the file any more. */
+    write_bytes(path, &b);
+    assert_int_equal(qn_gguf_read(path, NULL, NULL, NULL, &g, &err), QN_OK);
+    assert_int_equal(truncate(path, 4096), 0);
+    t = qn_gguf_find_tensor(g, "weights");
+    assert_int_equal((uintptr_t)t->data % 32, 0);
+    assert_int_equal(t->data[n_bytes - 1], 7);
+    assert_false(qn_gguf_damaged(g));
+    qn_gguf_fetch(g);
+    assert_int_equal(qn_gguf_lock(g, &err), QN_OK);
+    qn_gguf_close(g);
+
     assert_int_equal(qn_gguf_open(path, NULL, &g, &err), QN_EFORMAT);
     char expected[QN_ERROR_TEXT];
     snprintf(expected, sizeof(expected),
              "%s: tensor 'weights': the file is cut short: at least 1048640 bytes expected, 4096 found",
              strrchr(path, '/') + 1);
     assert_string_equal(err.what, expected);
+    assert_int_equal(qn_gguf_read(path, NULL, NULL, NULL, &g, &err), QN_EFORMAT);
+    assert_string_equal(err.what, expected);
+    unlink(path);
+    free(b.data);
+}
+
+static int stop_at_once(void *ctx, uint64_t n_done, uint64_t n_bytes)
+{
+    *(uint64_t *)ctx += n_done + n_bytes;
+    return 1;
+}
+
+static void reading_is_stopped_and_bounded(void **state)
+{
+    (void)state;
+    bytes b = rich_file();
+    const char *path = qn_test_temp("stop.gguf");
+    write_bytes(path, &b);
+    qn_gguf *g = NULL;
+    qn_error err;
+    uint64_t told = 0;
+    assert_int_equal(qn_gguf_read(path, stop_at_once, &told, NULL, &g, &err), QN_EABORTED);
+    assert_int_equal(told, 2 * b.len);
+    assert_non_null(strstr(err.what, "stop.gguf: "));
+    qn_budget *budget;
+    assert_int_equal(qn_budget_open(b.len, &budget), QN_OK); /* enough for a map, not for the file */
+    assert_int_equal(qn_gguf_read(path, NULL, NULL, budget, &g, &err), QN_EBUDGET);
+    assert_int_equal(qn_budget_used(budget), 0);
+    qn_budget_close(budget);
+    assert_int_equal(qn_budget_open(0, &budget), QN_OK);
+    assert_int_equal(qn_gguf_read(path, NULL, NULL, budget, &g, &err), QN_OK);
+    const char *owner;
+    uint64_t n_held = 0, n_owned;
+    for (size_t i = 0; qn_budget_owner(budget, i, &owner, &n_owned); i++) {
+        n_held += strcmp(owner, "model file") == 0 ? n_owned : 0;
+    }
+    assert_in_range(n_held, b.len, b.len + 256);
+    qn_gguf_close(g);
+    qn_budget_close(budget);
+    /* A file that is none is not read. */
+    memcpy(b.data, "none", 4);
+    write_bytes(path, &b);
+    told = 0;
+    assert_int_equal(qn_gguf_read(path, stop_at_once, &told, NULL, &g, &err), QN_EFORMAT);
+    assert_int_equal(told, 0);
     unlink(path);
     free(b.data);
 }
@@ -444,6 +503,7 @@ int main(void)
         cmocka_unit_test(every_allocation_fails_once),
         cmocka_unit_test(memory_has_its_owner),
         cmocka_unit_test(file_cut_while_open),
+        cmocka_unit_test(reading_is_stopped_and_bounded),
         cmocka_unit_test(paths_that_are_no_files),
         cmocka_unit_test(errors_name_the_file),
     };

@@ -74,12 +74,13 @@ static int tear_down(void **state)
     return 0;
 }
 
-static void parts_are_joined(void **state)
+static void expect_joined(bool in_memory)
 {
-    (void)state;
     qn_gguf *g;
     qn_error err;
-    if (qn_gguf_open(path_of(0), NULL, &g, &err) != QN_OK) {
+    qn_status status =
+        in_memory ? qn_gguf_read(path_of(0), NULL, NULL, NULL, &g, &err) : qn_gguf_open(path_of(0), NULL, &g, &err);
+    if (status != QN_OK) {
         fail_msg("%s", err.what);
     }
     assert_int_equal(qn_gguf_n_shards(g), n_parts);
@@ -106,6 +107,13 @@ static void parts_are_joined(void **state)
     assert_int_equal(qn_gguf_file_bytes(g), n_bytes);
     assert_false(qn_gguf_damaged(g));
     qn_gguf_close(g);
+}
+
+static void parts_are_joined(void **state)
+{
+    (void)state;
+    expect_joined(false);
+    expect_joined(true);
 }
 
 static void expect_refused(const char *path, qn_status code, const char *expected)
