@@ -138,6 +138,8 @@ typedef enum qn_option_kind {
       "also test N sequences that decode while a prompt is read in the same steps; 0: no")                           \
     X(CHUNKS, "chunks", 0, INT, "N", "0", 0, 1 << 30, QN_VERB_EVAL, "eval.chunks", NULL,                             \
       "only the first N chunks; 0: all")                                                                             \
+    X(KL_AGAINST, "kl-against", 0, CHOICE, "f16|f32|bf16|q8|q4|mixed|none", "none", 0, 0, QN_VERB_EVAL, NULL, NULL,  \
+      "also compare each prediction with that of another --kv-type: loss of perplexity, KL divergence")              \
     X(JSON, "json", 0, FLAG, NULL, NULL, 0, 0, QN_ALL_VERBS, NULL, NULL,                                             \
       "one JSON object on standard output; from chat, one for each answer")                                          \
     X(CSV, "csv", 0, FLAG, NULL, NULL, 0, 0, QN_VERB_BENCH, NULL, NULL, "comma separated values")                    \
