@@ -1,10 +1,13 @@
 #!/usr/bin/env python3
-"""Writes src/quant/iq_grids.c: the code books of the IQ1, IQ2 and IQ3 formats, as the gguf package carries them.
+"""Writes the code books of the IQ1, IQ2 and IQ3 formats, as the gguf package carries them.
 
 usage: scripts/make_iq_grids.py > src/quant/iq_grids.c
+       scripts/make_iq_grids.py kernels > src/backend/cpu/mm_iq_books.c
 
 SPDX-License-Identifier: MIT
 """
+import sys
+
 import gguf.quants
 
 # class, C name, bits of an element, what the formats share
@@ -28,6 +31,32 @@ def entries(cls, bits):
         yield word
 
 
+# class, C name, bits of an entry, the byte that stands for an element
+BOOKS = [
+    (gguf.quants.IQ1_S, "qn_iq1_book", 64, lambda v: v + 1),
+    (gguf.quants.IQ2_XXS, "qn_iq2_xxs_book", 64, lambda v: v + 64),
+    (gguf.quants.IQ2_XS, "qn_iq2_xs_book", 64, lambda v: v + 64),
+    (gguf.quants.IQ2_S, "qn_iq2_s_book", 64, lambda v: v + 64),
+    (gguf.quants.IQ3_XXS, "qn_iq3_xxs_book", 32, lambda v: v + 64),
+    (gguf.quants.IQ3_S, "qn_iq3_s_book", 32, lambda v: v // 2 + 8),
+]
+
+
+def books():
+    print("/* The code books of the IQ1, IQ2 and IQ3 formats as bytes; written by scripts/make_iq_grids.py, not by hand.")
+    print(" * SPDX-License-Identifier: MIT */")
+    print('#include "backend/cpu/mm_int.h"')
+    for cls, name, bits, byte in BOOKS:
+        cls.init_grid()
+        rows = cls.grid.reshape(cls.grid_shape)
+        words = [sum(byte(int(v)) << (8 * i) for i, v in enumerate(row)) for row in rows]
+        print(f"\nconst uint{bits}_t {name}[{len(words)}] = {{")
+        per_line = 5 if bits == 64 else 9
+        for i in range(0, len(words), per_line):
+            print("    " + " ".join(f"0x{w:0{bits // 4}x}," for w in words[i:i + per_line]))
+        print("};")
+
+
 def main():
     print("/* The code books of the IQ1, IQ2 and IQ3 formats; written by scripts/make_iq_grids.py, not by hand.")
     print(" * An entry packs the indices of its elements, the first in the low bits; the comment lists what they stand")
@@ -41,4 +70,7 @@ def main():
         print("};")
 
 
-main()
+if sys.argv[1:] == ["kernels"]:
+    books()
+else:
+    main()

@@ -15,15 +15,15 @@ void qn_fill_mm_avx512vnni(qn_kernels *k);
 #define QN_MM_PLAIN_TYPES(X) X(F32) X(F16) X(BF16)
 /* Those that have products with A8 activations, by the tiles of their panels: h6 and h7 are h8 with an offset of 32 and
  * of 64. */
-#define QN_MM_U8_TYPES(X) X(Q4_0) X(Q4_1) X(Q5_0) X(Q5_1) X(Q4_K) X(Q5_K) X(TQ1_0) X(TQ2_0) X(Q1_0)
+#define QN_MM_U8_TYPES(X) \
+    X(Q4_0) X(Q4_1) X(Q5_0) X(Q5_1) X(Q4_K) X(Q5_K) X(TQ1_0) X(TQ2_0) X(Q1_0) X(IQ2_XXS) X(IQ3_XXS) X(IQ3_S) X(IQ1_S)
 #define QN_MM_S8_TYPES(X) X(Q8_0) X(Q8_1) X(Q8_K) X(IQ4_NL) X(IQ4_XS)
-#define QN_MM_H6_TYPES(X) X(Q6_K)
-#define QN_MM_H7_TYPES(X)
+#define QN_MM_H6_TYPES(X) X(Q6_K) X(IQ1_M)
+#define QN_MM_H7_TYPES(X) X(IQ2_XS) X(IQ2_S)
 #define QN_MM_A8_TYPES(X) QN_MM_U8_TYPES(X) QN_MM_S8_TYPES(X) QN_MM_H6_TYPES(X) QN_MM_H7_TYPES(X)
-#define QN_MM_OTHER_TYPES(X)                                                                                          \
-    X(Q2_K)                                                                                                           \
-    X(Q3_K) X(IQ2_XXS) X(IQ2_XS) X(IQ3_XXS) X(IQ1_S) X(IQ3_S) X(IQ2_S) X(I8) X(I16) X(I32) X(I64) \
-        X(F64) X(IQ1_M) X(MXFP4) X(NVFP4)
+#define QN_MM_OTHER_TYPES(X) \
+    X(Q2_K)                  \
+    X(Q3_K) X(I8) X(I16) X(I32) X(I64) X(F64) X(MXFP4) X(NVFP4)
 
 /* Elements that kernels decode at a time: a whole number of blocks of every type. */
 #define QN_MM_CHUNK 256
@@ -62,6 +62,10 @@ typedef struct qn_panel_h8 {
 #define QN_MM_DECLARE_AVX2(T) extern const qn_mm qn_mm_##T##_avx2;
 QN_MM_A8_TYPES(QN_MM_DECLARE_AVX2)
 #undef QN_MM_DECLARE_AVX2
+
+/* Code books, an entry's bytes being its elements: IQ1 plus 1, IQ2 and IQ3_XXS plus 64, of IQ3_S the half, plus 7.5. */
+extern const uint64_t qn_iq1_book[2048], qn_iq2_xxs_book[256], qn_iq2_xs_book[512], qn_iq2_s_book[1024];
+extern const uint32_t qn_iq3_xxs_book[256], qn_iq3_s_book[512];
 
 _Static_assert(sizeof(qn_panel_u8) % 64 == 0 && sizeof(qn_panel_s8) % 64 == 0 && sizeof(qn_panel_h8) % 64 == 0,
                "tiles keep the panel's alignment");

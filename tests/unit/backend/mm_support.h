@@ -24,10 +24,12 @@ static const struct scales {
     int n;
     size_t at[2];
 } scales[] = {
-    {QN_TYPE_F16, 1, {0}},     {QN_TYPE_Q4_0, 1, {0}},   {QN_TYPE_Q4_1, 2, {0, 2}}, {QN_TYPE_Q5_0, 1, {0}},
-    {QN_TYPE_Q5_1, 2, {0, 2}}, {QN_TYPE_Q8_0, 1, {0}},   {QN_TYPE_Q4_K, 2, {0, 2}}, {QN_TYPE_Q5_K, 2, {0, 2}},
-    {QN_TYPE_Q6_K, 1, {208}},  {QN_TYPE_TQ1_0, 1, {52}}, {QN_TYPE_TQ2_0, 1, {64}},  {QN_TYPE_Q1_0, 1, {0}},
-    {QN_TYPE_Q2_K, 2, {80, 82}}, {QN_TYPE_Q3_K, 1, {108}}, {QN_TYPE_IQ4_NL, 1, {0}}, {QN_TYPE_IQ4_XS, 1, {0}},
+    {QN_TYPE_F16, 1, {0}},     {QN_TYPE_Q4_0, 1, {0}},    {QN_TYPE_Q4_1, 2, {0, 2}},   {QN_TYPE_Q5_0, 1, {0}},
+    {QN_TYPE_Q5_1, 2, {0, 2}}, {QN_TYPE_Q8_0, 1, {0}},    {QN_TYPE_Q4_K, 2, {0, 2}},   {QN_TYPE_Q5_K, 2, {0, 2}},
+    {QN_TYPE_Q6_K, 1, {208}},  {QN_TYPE_TQ1_0, 1, {52}},  {QN_TYPE_TQ2_0, 1, {64}},    {QN_TYPE_Q1_0, 1, {0}},
+    {QN_TYPE_IQ1_S, 1, {0}},   {QN_TYPE_IQ2_XXS, 1, {0}}, {QN_TYPE_IQ2_XS, 1, {0}},    {QN_TYPE_IQ2_S, 1, {0}},
+    {QN_TYPE_IQ3_XXS, 1, {0}}, {QN_TYPE_IQ3_S, 1, {0}},   {QN_TYPE_Q2_K, 2, {80, 82}}, {QN_TYPE_Q3_K, 1, {108}},
+    {QN_TYPE_IQ4_NL, 1, {0}},  {QN_TYPE_IQ4_XS, 1, {0}},
 };
 
 static inline const struct scales *find_scales(qn_type type)

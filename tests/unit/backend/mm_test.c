@@ -263,10 +263,11 @@ static void run_nan(const qn_kernels *k, qn_type type)
 static void test_nan(void **state)
 {
     (void)state;
-    static const qn_type types[] = {QN_TYPE_F32,   QN_TYPE_F16,  QN_TYPE_Q4_0,   QN_TYPE_Q4_1,   QN_TYPE_Q5_0,
-                                    QN_TYPE_Q2_K,  QN_TYPE_Q3_K, QN_TYPE_IQ4_NL, QN_TYPE_IQ4_XS, QN_TYPE_Q5_1,
-                                    QN_TYPE_Q8_0,  QN_TYPE_Q4_K, QN_TYPE_Q5_K,   QN_TYPE_Q6_K,   QN_TYPE_TQ1_0,
-                                    QN_TYPE_TQ2_0, QN_TYPE_Q1_0};
+    static const qn_type types[] = {QN_TYPE_F32,   QN_TYPE_F16,     QN_TYPE_Q4_0,   QN_TYPE_Q4_1,    QN_TYPE_Q5_0,
+                                    QN_TYPE_Q2_K,  QN_TYPE_Q3_K,    QN_TYPE_IQ4_NL, QN_TYPE_IQ4_XS,  QN_TYPE_Q5_1,
+                                    QN_TYPE_Q8_0,  QN_TYPE_Q4_K,    QN_TYPE_Q5_K,   QN_TYPE_Q6_K,    QN_TYPE_TQ1_0,
+                                    QN_TYPE_TQ2_0, QN_TYPE_Q1_0,    QN_TYPE_IQ1_S,  QN_TYPE_IQ2_XXS, QN_TYPE_IQ2_XS,
+                                    QN_TYPE_IQ2_S, QN_TYPE_IQ3_XXS, QN_TYPE_IQ3_S};
     qn_kernels k;
     for (size_t i = 0; next_set(&i, &k);) {
         for (size_t i_type = 0; i_type < sizeof(types) / sizeof(types[0]); i_type++) {
