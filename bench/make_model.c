@@ -6,6 +6,7 @@
  * matter of seconds, and the blocks are still such as an encoder makes of numbers that are spread like trained weights.
  * SPDX-License-Identifier: MIT */
 #include <inttypes.h>
+#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -42,6 +43,15 @@ static const mix mixes[] = {
     {"q2_k", 10, QN_TYPE_Q2_K, QN_TYPE_Q6_K, QN_TYPE_Q2_K},
     {"q3_k", 12, QN_TYPE_Q3_K, QN_TYPE_Q6_K, QN_TYPE_Q3_K},
     {"mxfp4", 38, QN_TYPE_MXFP4, QN_TYPE_Q6_K, QN_TYPE_MXFP4},
+    {"iq3_s", 26, QN_TYPE_IQ3_S, QN_TYPE_Q6_K, QN_TYPE_IQ3_S},
+    {"iq3_xxs", 23, QN_TYPE_IQ3_XXS, QN_TYPE_Q6_K, QN_TYPE_IQ3_XXS},
+    {"iq2_s", 28, QN_TYPE_IQ2_S, QN_TYPE_Q6_K, QN_TYPE_IQ2_S},
+    {"iq2_xs", 20, QN_TYPE_IQ2_XS, QN_TYPE_Q6_K, QN_TYPE_IQ2_XS},
+    {"iq2_xxs", 19, QN_TYPE_IQ2_XXS, QN_TYPE_Q6_K, QN_TYPE_IQ2_XXS},
+    {"iq1_m", 31, QN_TYPE_IQ1_M, QN_TYPE_Q6_K, QN_TYPE_IQ1_M},
+    {"iq1_s", 24, QN_TYPE_IQ1_S, QN_TYPE_Q6_K, QN_TYPE_IQ1_S},
+    {"tq1_0", 36, QN_TYPE_TQ1_0, QN_TYPE_Q6_K, QN_TYPE_TQ1_0},
+    {"tq2_0", 37, QN_TYPE_TQ2_0, QN_TYPE_Q6_K, QN_TYPE_TQ2_0},
     {"f16", 1, QN_TYPE_F16, QN_TYPE_F16, QN_TYPE_F16},
 };
 
@@ -244,6 +254,29 @@ static stock *stock_of(warehouse *h, const tensor *t)
     return &h->items[h->n++];
 }
 
+/* Blocks of a type that has no encoder: random bytes, drawn again until they are weights of a common size. */
+static void draw_blocks(qn_type type, qn_random *r, uint8_t *row, size_t n_bytes)
+{
+    const qn_type_info *info = qn_type_find(type);
+    float w[256];
+    for (uint8_t *b = row; b < row + n_bytes; b += info->block_bytes) {
+        float max = 0.0f;
+        bool sane = false;
+        while (!sane || max < weight_deviation || max > 4.0f * weight_deviation) {
+            for (uint32_t i = 0; i < info->block_bytes; i++) {
+                b[i] = (uint8_t)qn_random_below(r, 256);
+            }
+            info->decode(b, w, info->block_len);
+            sane = true;
+            max = 0.0f;
+            for (uint32_t i = 0; i < info->block_len; i++) {
+                sane = sane && isfinite(w[i]);
+                max = fmaxf(max, fabsf(w[i]));
+            }
+        }
+    }
+}
+
 static void fill_stock(stock *k, qn_random *r)
 {
     qn_error err;
@@ -254,6 +287,10 @@ static void fill_stock(stock *k, qn_random *r)
     float *row = need(k->n_in, sizeof(*row));
     uint8_t *drawn = need(DRAWN_ROWS, k->row_bytes);
     for (size_t i = 0; i < DRAWN_ROWS; i++) {
+        if (qn_type_find(k->type)->encode == NULL) {
+            draw_blocks(k->type, r, drawn + i * k->row_bytes, k->row_bytes);
+            continue;
+        }
         for (uint32_t j = 0; j < k->n_in; j++) {
             row[j] = mean + deviation * qn_random_normal(r);
         }
