@@ -84,8 +84,8 @@ class Programs:
                 if r.get("memory_share"):
                     speeds["read_bytes_per_second"] = r["weight_bytes_per_second"]
                     speeds["memory_bytes_per_second"] = r["weight_bytes_per_second"] / r["memory_share"]
-                if r.get("kernel_share"):
-                    speeds["kernel_share"] = r["kernel_share"]
+                if r.get("peak_share"):
+                    speeds["peak_share"] = r["peak_share"]
             speeds["isa"] = out["isa"]
         else:
             run = Finished([a.peer, "-m", model, "-p", a.prompt, "-n", a.gen, "-t", a.threads, "-r", 1, "-o", "json"])
@@ -233,9 +233,9 @@ def lines_of_limits(name, rounds):
         yield (f"{name:34} decode reads {statistics.median(read) / 1e9:.2f} GB/s of weights,"
                f" {statistics.median(read) / max(memory) * 100:.0f} % of the {max(memory) / 1e9:.2f} GB/s"
                " that plain reading reached")
-    kernel = values_of(rounds, "quern", "kernel_share")
-    if kernel:
-        yield f"{name:34} prefill reaches {statistics.median(kernel) * 100:.0f} % of its kernels' peak"
+    peak = values_of(rounds, "quern", "peak_share")
+    if peak:
+        yield f"{name:34} prefill reaches {statistics.median(peak) * 100:.0f} % of the multiply-adds that the processor can do"
 
 
 def lines_of_memory(name, found):

@@ -89,6 +89,15 @@ void qn_runtime_close(qn_runtime *rt); /* NULL is allowed, as in every close bel
 uint32_t qn_runtime_threads(const qn_runtime *rt);
 const char *qn_runtime_isa(const qn_runtime *rt);
 
+/* What n_threads threads (0: all) can multiply and add in a second with the i-th kernel set that this machine has, on
+ * numbers of 8 bits, on bf16, and on floats; 0: that set has no such instructions of its own. Takes about 0.1 s.
+ * QN_ENOTFOUND: no such i. */
+typedef struct qn_peaks {
+    const char *isa;
+    double i8, bf16, f32;
+} qn_peaks;
+qn_status qn_runtime_peaks(qn_runtime *rt, size_t i, uint32_t n_threads, qn_peaks *out, qn_error *err);
+
 /* Memory by owner: the i-th owner's name and bytes held now. False: no such i. */
 bool qn_runtime_memory(const qn_runtime *rt, size_t i, const char **owner, uint64_t *bytes);
 uint64_t qn_runtime_memory_used(const qn_runtime *rt);
@@ -132,9 +141,10 @@ typedef struct qn_model_info {
 
 void qn_model_get_info(const qn_model *m, qn_model_info *out);
 
-/* Multiply-adds a second that n_threads threads (0: all) reach together in the kernel for many columns of the type that
- * holds most of the model's weights, everything in the cache: what prefill could reach at best. Takes about 0.1 s. */
-qn_status qn_model_kernel_peak(const qn_model *m, uint32_t n_threads, double *per_second, qn_error *err);
+/* Multiply-adds a second of which n_threads threads (0: all) are capable together, with the instructions that a step of
+ * n_rows rows uses for the type that holds most of the model's weights: the limit of prefill and of large batches.
+ * Takes about 0.05 s. QN_EUNSUPPORTED: nobody measures this kernel set. */
+qn_status qn_model_peak(const qn_model *m, uint32_t n_rows, uint32_t n_threads, double *per_second, qn_error *err);
 
 /* ---- text --------------------------------------------------------------------------------------- */
 

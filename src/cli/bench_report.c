@@ -23,6 +23,7 @@ qn_status qn_bench_report_add(qn_bench_report *r, const qn_bench_result *result,
 void qn_bench_report_close(qn_bench_report *r)
 {
     qn_free(r->results);
+    qn_free(r->limits);
     *r = (qn_bench_report){0};
 }
 
@@ -38,6 +39,25 @@ void qn_bench_summarize(double *rates, size_t n, qn_bench_result *out)
     out->median = n % 2 == 1 ? rates[n / 2] : (rates[n / 2 - 1] + rates[n / 2]) / 2;
     out->min = rates[0];
     out->max = rates[n - 1];
+}
+
+static void print_peak(const char *what, double per_second)
+{
+    if (per_second > 0) {
+        printf(" %s %.0f", what, per_second / 1e9);
+    }
+}
+
+static void print_limits(const qn_bench_limits *l)
+{
+    printf("limits with %u threads: reading %.1f GB/s; G mul-adds/s:", (unsigned)l->threads, l->read_bytes / 1e9);
+    for (size_t i = 0; i < l->n_peaks; i++) {
+        printf("%s %s", i > 0 ? ";" : "", l->peaks[i].isa);
+        print_peak("int8", l->peaks[i].i8);
+        print_peak("bf16", l->peaks[i].bf16);
+        print_peak("f32", l->peaks[i].f32);
+    }
+    putchar('\n');
 }
 
 bool qn_bench_print_table(const qn_bench_report *r)
@@ -60,12 +80,15 @@ bool qn_bench_print_table(const qn_bench_report *r)
             printf(", %.0f %% of memory", b->read_share * 100);
         }
         if (b->mul_adds > 0) {
-            printf("  %7.1f G mul-adds/s", b->mul_adds / 1e9);
+            printf("%s %7.1f G mul-adds/s", b->read_bytes > 0 ? "," : " ", b->mul_adds / 1e9);
         }
-        if (b->kernel_share > 0) {
-            printf(", %.0f %% of the kernels", b->kernel_share * 100);
+        if (b->peak_share > 0) {
+            printf(", %.0f %% of the peak", b->peak_share * 100);
         }
         putchar('\n');
+    }
+    for (size_t i = 0; i < r->n_limits; i++) {
+        print_limits(&r->limits[i]);
     }
     return qn_report_flush();
 }
@@ -73,12 +96,12 @@ bool qn_bench_print_table(const qn_bench_report *r)
 bool qn_bench_print_csv(const qn_bench_report *r)
 {
     puts("test,n_prompt,n_gen,n_seqs,depth,threads,tokens_per_second,min,max,weight_bytes_per_second,memory_share,"
-         "mul_adds_per_second,kernel_share");
+         "mul_adds_per_second,peak_share");
     for (size_t i = 0; i < r->n; i++) {
         const qn_bench_result *b = &r->results[i];
         printf("%s,%u,%u,%u,%u,%u,%.3f,%.3f,%.3f,%.0f,%.4f,%.0f,%.4f\n", b->test, (unsigned)b->n_prompt,
                (unsigned)b->n_gen, (unsigned)b->n_seqs, (unsigned)b->depth, (unsigned)b->threads, b->median, b->min,
-               b->max, b->read_bytes, b->read_share, b->mul_adds, b->kernel_share);
+               b->max, b->read_bytes, b->read_share, b->mul_adds, b->peak_share);
     }
     return qn_report_flush();
 }
@@ -119,10 +142,38 @@ static void json_result(qn_json_writer *w, const qn_bench_result *b)
         qn_json_key(w, "mul_adds_per_second");
         qn_json_f64(w, b->mul_adds);
     }
-    if (b->kernel_share > 0) {
-        qn_json_key(w, "kernel_share");
-        qn_json_f64(w, b->kernel_share);
+    if (b->peak_share > 0) {
+        qn_json_key(w, "peak_share");
+        qn_json_f64(w, b->peak_share);
     }
+    qn_json_end_object(w);
+}
+
+static void json_limits(qn_json_writer *w, const qn_bench_limits *l)
+{
+    qn_json_begin_object(w);
+    qn_json_key(w, "threads");
+    qn_json_u64(w, l->threads);
+    qn_json_key(w, "read_bytes_per_second");
+    qn_json_f64(w, l->read_bytes);
+    qn_json_key(w, "mul_adds_per_second");
+    qn_json_begin_object(w);
+    for (size_t i = 0; i < l->n_peaks; i++) {
+        const struct {
+            const char *name;
+            double value;
+        } kinds[] = {{"int8", l->peaks[i].i8}, {"bf16", l->peaks[i].bf16}, {"f32", l->peaks[i].f32}};
+        qn_json_key(w, l->peaks[i].isa);
+        qn_json_begin_object(w);
+        for (size_t k = 0; k < sizeof(kinds) / sizeof(kinds[0]); k++) {
+            if (kinds[k].value > 0) {
+                qn_json_key(w, kinds[k].name);
+                qn_json_f64(w, kinds[k].value);
+            }
+        }
+        qn_json_end_object(w);
+    }
+    qn_json_end_object(w);
     qn_json_end_object(w);
 }
 
@@ -153,6 +204,12 @@ bool qn_bench_print_json(const qn_bench_report *r)
     qn_json_begin_array(&w);
     for (size_t i = 0; i < r->n; i++) {
         json_result(&w, &r->results[i]);
+    }
+    qn_json_end_array(&w);
+    qn_json_key(&w, "limits");
+    qn_json_begin_array(&w);
+    for (size_t i = 0; i < r->n_limits; i++) {
+        json_limits(&w, &r->limits[i]);
     }
     qn_json_end_array(&w);
     qn_json_end_object(&w);

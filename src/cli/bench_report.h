@@ -8,11 +8,21 @@ typedef struct qn_bench_result {
     const char *test; /* "prefill", "decode", "mixed" */
     uint32_t n_prompt, n_gen, n_seqs, depth, threads;
     double median, min, max; /* tokens per second, prompt and made ones together */
-    double read_bytes;       /* weights read per second, at the median; 0: not bound by that */
+    double read_bytes;       /* weights read per second, at the median; 0: unknown, or once for many tokens */
     double read_share;       /* of what the machine can read; 0: unknown */
-    double mul_adds;         /* a second, at the median; 0: not bound by that */
-    double kernel_share;     /* of what the kernels can do; 0: unknown */
+    double mul_adds;         /* a second, at the median; 0: unknown */
+    double peak_share;       /* of what the machine can multiply and add; 0: unknown */
 } qn_bench_result;
+
+#define QN_BENCH_MAX_PEAKS 8 /* kernel sets that one machine has */
+
+/* Of the machine, with so many threads. */
+typedef struct qn_bench_limits {
+    uint32_t threads;
+    double read_bytes; /* a second */
+    size_t n_sets, n_peaks;
+    qn_peaks peaks[QN_BENCH_MAX_PEAKS];
+} qn_bench_limits;
 
 typedef struct qn_bench_report {
     qn_model_info info;
@@ -21,6 +31,8 @@ typedef struct qn_bench_report {
     uint64_t peak_memory; /* of the process, by the end of the tests */
     qn_bench_result *results;
     size_t n, cap;
+    qn_bench_limits *limits;
+    size_t n_limits;
 } qn_bench_report;
 
 qn_status qn_bench_report_add(qn_bench_report *r, const qn_bench_result *result, qn_error *err);

@@ -128,6 +128,8 @@ typedef enum qn_option_kind {
       "tokens of the prefill test; 0: none")                                                                         \
     X(N_GEN, "n-gen", 'n', INTS, "N,...", "128", 0, 1 << 24, QN_VERB_BENCH, "bench.n_gen", NULL,                     \
       "tokens of the decode test; 0: none")                                                                          \
+    X(SEQUENCES, "sequences", 0, INTS, "N,...", "1", 1, 256, QN_VERB_BENCH, "bench.sequences", NULL,                 \
+      "sequences that decode side by side, a token each in a step")                                                  \
     X(DEPTH, "depth", 'd', INTS, "N,...", "0", 0, 1 << 24, QN_VERB_BENCH, "bench.depth", NULL,                       \
       "tokens that stand in the context before the test")                                                            \
     X(BENCH_THREADS, "threads", 't', INTS, "N,...", "0", 0, 512, QN_VERB_BENCH, "bench.threads", "QUERN_THREADS",    \

@@ -4,7 +4,7 @@
  * a session of its own, of exactly the size it needs, and one run that warms up.
  *
  * SPDX-License-Identifier: MIT */
-#include "cli/bench_probe.h"
+#include "cli/bench_limits.h"
 #include "cli/bench_report.h"
 #include "cli/cli.h"
 #include "cli/gguf_memory.h"
@@ -43,12 +43,35 @@ static qn_status run_prefill(test *t, uint64_t *n_tokens, qn_error *err)
     return qn_seq_eval(t->seqs[0], t->b->tokens.ids, t->result.n_prompt, NULL, err);
 }
 
+/* One step of what is in t->items; any item's failure is the step's. */
+static qn_status run_step(test *t, size_t n_items, qn_error *err)
+{
+    QN_TRY(qn_step(t->session, t->items, n_items, err));
+    for (size_t i = 0; i < n_items; i++) {
+        if (t->items[i].status != QN_OK) {
+            return qn_fail(err, t->items[i].status, "sequence %zu of a step: %s", i,
+                           qn_status_text(t->items[i].status));
+        }
+    }
+    return QN_OK;
+}
+
+/* The i-th token of every decoding sequence. */
+static void set_decode_items(test *t, uint32_t i)
+{
+    for (uint32_t k = 0; k < t->result.n_seqs; k++) {
+        const int32_t *id = &t->b->tokens.ids[(i + k) % t->b->tokens.n];
+        t->items[k] = (qn_step_item){.seq = t->seqs[k], .tokens = id, .n_tokens = 1, .want = QN_WANT_LAST};
+    }
+}
+
 static qn_status run_decode(test *t, uint64_t *n_tokens, qn_error *err)
 {
-    const float *logits;
-    *n_tokens = t->result.n_gen;
+    uint32_t n_seqs = t->result.n_seqs;
+    *n_tokens = (uint64_t)t->result.n_gen * n_seqs;
     for (uint32_t i = 0; i < t->result.n_gen; i++) {
-        QN_TRY(qn_seq_eval(t->seqs[0], &t->b->tokens.ids[i], 1, &logits, err));
+        set_decode_items(t, i);
+        QN_TRY(run_step(t, n_seqs, err));
     }
     return QN_OK;
 }
@@ -61,19 +84,10 @@ static qn_status run_mixed(test *t, uint64_t *n_tokens, qn_error *err)
     t->result.n_gen = 0;
     for (uint32_t i = 0; i < t->result.n_prompt; i += n_chunk) {
         uint32_t n = t->result.n_prompt - i < n_chunk ? t->result.n_prompt - i : n_chunk;
-        for (uint32_t k = 0; k < n_seqs; k++) {
-            const int32_t *id = &t->b->tokens.ids[(t->result.n_gen + k) % t->b->tokens.n];
-            t->items[k] = (qn_step_item){.seq = t->seqs[k], .tokens = id, .n_tokens = 1, .want = QN_WANT_LAST};
-        }
+        set_decode_items(t, t->result.n_gen);
         t->items[n_seqs] =
             (qn_step_item){.seq = t->seqs[n_seqs], .tokens = &t->b->tokens.ids[i], .n_tokens = n, .want = QN_WANT_LAST};
-        QN_TRY(qn_step(t->session, t->items, n_seqs + 1, err));
-        for (uint32_t k = 0; k <= n_seqs; k++) {
-            if (t->items[k].status != QN_OK) {
-                return qn_fail(err, t->items[k].status, "sequence %u of a mixed step: %s", (unsigned)k,
-                               qn_status_text(t->items[k].status));
-            }
-        }
+        QN_TRY(run_step(t, n_seqs + 1, err));
         t->result.n_gen += n_seqs;
         *n_tokens += n + n_seqs;
     }
@@ -156,10 +170,12 @@ static qn_status run_test(bench *b, qn_bench_result what, uint32_t n_threads, ru
     if (status != QN_OK) {
         return status;
     }
-    if (run == run_decode) {
-        t.result.read_bytes = t.result.median * (double)b->read_per_token;
+    const qn_model_info *info = &b->report.info;
+    if (run == run_decode) { /* each step reads the weights once, for all sequences */
+        t.result.read_bytes = t.result.median / t.result.n_seqs * (double)b->read_per_token;
+        t.result.mul_adds = t.result.median * (double)(info->body_weights + info->head_weights);
     } else if (run == run_prefill) {
-        t.result.mul_adds = t.result.median * (double)b->report.info.body_weights;
+        t.result.mul_adds = t.result.median * (double)info->body_weights;
     }
     return qn_bench_report_add(&b->report, &t.result, err);
 }
@@ -176,10 +192,14 @@ static qn_status run_tests_at(bench *b, uint32_t depth, uint32_t n_threads, qn_e
             QN_TRY(run_test(b, what, n_threads, run_prefill, err));
         }
     }
-    size_t n_gens;
+    size_t n_gens, n_counts;
     const int64_t *gens = qn_options_ints(b->options, QN_OPTION_ID_N_GEN, &n_gens);
-    for (size_t i = 0; i < n_gens; i++) {
-        qn_bench_result what = {.test = "decode", .n_gen = (uint32_t)gens[i], .n_seqs = 1, .depth = depth};
+    const int64_t *counts = qn_options_ints(b->options, QN_OPTION_ID_SEQUENCES, &n_counts);
+    for (size_t i = 0; i < n_gens * n_counts; i++) {
+        qn_bench_result what = {.test = "decode",
+                                .n_gen = (uint32_t)gens[i / n_counts],
+                                .n_seqs = (uint32_t)counts[i % n_counts],
+                                .depth = depth};
         if (what.n_gen > 0) {
             QN_TRY(run_test(b, what, n_threads, run_decode, err));
         }
@@ -204,45 +224,6 @@ static qn_status run_tests(bench *b, qn_error *err)
         }
     }
     return QN_OK;
-}
-
-/* After the tests, so that the block that is read counts neither as their memory nor as their work. */
-static void compare_with_memory(bench *b)
-{
-    uint32_t n_threads = 0;
-    double bandwidth = 0;
-    b->report.peak_memory = qn_report_peak_memory();
-    for (size_t i = 0; i < b->report.n; i++) {
-        qn_bench_result *r = &b->report.results[i];
-        if (r->read_bytes == 0) {
-            continue;
-        }
-        qn_error err;
-        if (r->threads != n_threads &&
-            qn_probe_read_bandwidth(r->threads, b->read_per_token, &bandwidth, &err) != QN_OK) {
-            fprintf(stderr, "quern bench: %s\n", err.what);
-            return;
-        }
-        n_threads = r->threads;
-        r->read_share = r->read_bytes / bandwidth;
-    }
-}
-
-static void compare_with_kernels(bench *b)
-{
-    uint32_t n_threads = 0;
-    double peak = 0;
-    for (size_t i = 0; i < b->report.n; i++) {
-        qn_bench_result *r = &b->report.results[i];
-        if (r->mul_adds == 0) {
-            continue;
-        }
-        if (r->threads != n_threads && qn_model_kernel_peak(b->opened.model, r->threads, &peak, NULL) != QN_OK) {
-            return; /* ref has no such kernel */
-        }
-        n_threads = r->threads;
-        r->kernel_share = r->mul_adds / peak;
-    }
 }
 
 /* The largest of a list; 0 stands for what the machine has, when zero_is_all. */
@@ -292,6 +273,10 @@ static uint64_t weights_read(const char *path)
 static qn_status check_usage(const qn_options *o, qn_error *err)
 {
     int64_t n_batch = qn_options_int(o, QN_OPTION_ID_BATCH_SIZE), n_mixed = qn_options_int(o, QN_OPTION_ID_MIXED);
+    if (largest(o, QN_OPTION_ID_SEQUENCES, false) > n_batch) {
+        return qn_fail(err, QN_EINVAL, "--sequences: %u do not fit into a batch of %lld",
+                       (unsigned)largest(o, QN_OPTION_ID_SEQUENCES, false), (long long)n_batch);
+    }
     if (n_mixed >= n_batch) {
         return qn_fail(err, QN_EINVAL, "--mixed: %lld sequences leave no room for a prompt in a batch of %lld",
                        (long long)n_mixed, (long long)n_batch);
@@ -354,8 +339,11 @@ int qn_verb_bench(const qn_options *o)
     } else if (status != QN_OK) {
         code = qn_report_failure("bench", &err);
     } else {
-        compare_with_memory(&b);
-        compare_with_kernels(&b);
+        b.report.peak_memory = qn_report_peak_memory();
+        if (qn_bench_compare_with_limits(&b.report, b.opened.runtime, b.opened.model, b.read_per_token, &err) !=
+            QN_OK) {
+            fprintf(stderr, "quern bench: %s\n", err.what);
+        }
         code = print_results(&b) ? QN_EXIT_DONE : QN_EXIT_FAILED;
     }
     qn_bench_report_close(&b.report);

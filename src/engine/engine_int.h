@@ -3,7 +3,7 @@
 #define QN_ENGINE_ENGINE_INT_H
 
 #include "backend/backend.h"
-#include "backend/cpu/kernels.h"
+#include "backend/cpu/table.h"
 #include "base/alloc.h"
 #include "base/pool.h"
 #include "gguf/gguf.h"

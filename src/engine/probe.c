@@ -1,42 +1,39 @@
-/* What the kernels could reach at best on this machine, for the benchmark to compare with. SPDX-License-Identifier: MIT
- */
+/* What the processor can multiply and add at best, for the benchmark to compare with. SPDX-License-Identifier: MIT */
 #include "engine/engine_int.h"
 
 #include "base/clock.h"
 
-#define PROBE_NS 50000000ull /* long enough for the clock and the frequency to settle */
-#define PROBE_COLUMNS 32u    /* with PROBE_K: activations and a panel stay in the innermost caches */
-#define PROBE_K 1024u        /* a multiple of every block */
+#define PROBE_NS 30000000ull /* long enough for the clock and the frequency to settle */
 
 typedef struct probe {
-    const qn_mm *mm;
-    size_t n_k, x_bytes;
-    uint8_t *memory; /* of all threads */
-    size_t stride, at_panel, at_y;
-    atomic_uint_fast64_t n_calls;
+    uint64_t (*loop)(void);
+    atomic_uint_fast64_t n;
 } probe;
 
-/* Zeros serve: these kernels take the same time for any values. */
 static void run_probe(void *ctx, uint32_t i_thread, uint32_t n_threads)
 {
-    (void)n_threads;
+    (void)i_thread, (void)n_threads;
     probe *p = ctx;
-    uint8_t *mine = p->memory + i_thread * p->stride;
-    float *y = (float *)(void *)(mine + p->at_y);
     uint64_t n = 0;
-    for (uint64_t end = qn_clock_ns() + PROBE_NS; qn_clock_ns() < end; n++) {
-        p->mm->panel(mine + p->at_panel, p->mm->panel_rows, p->n_k, mine, p->x_bytes, PROBE_COLUMNS, y,
-                     p->mm->panel_rows);
+    for (uint64_t end = qn_clock_ns() + PROBE_NS; qn_clock_ns() < end;) {
+        n += p->loop();
     }
-    atomic_fetch_add(&p->n_calls, n);
+    atomic_fetch_add(&p->n, n);
 }
 
-static size_t round64(size_t n)
+/* A second; 0: there is no loop. */
+static double measure(qn_pool *pool, const qn_kernels *k, qn_peak_kind kind, uint32_t n_threads)
 {
-    return (n + 63) / 64 * 64;
+    probe p = {.loop = k->peak[kind]};
+    if (p.loop == NULL) {
+        return 0;
+    }
+    uint64_t begin = qn_clock_ns();
+    qn_pool_run(pool, n_threads, run_probe, &p);
+    return (double)atomic_load(&p.n) * 1e9 / (double)(qn_clock_ns() - begin);
 }
 
-qn_status qn_model_kernel_peak(const qn_model *m, uint32_t n_threads, double *per_second, qn_error *err)
+qn_status qn_model_peak(const qn_model *m, uint32_t n_rows, uint32_t n_threads, double *per_second, qn_error *err)
 {
     uint32_t n_in;
     QN_NEED(m, err);
@@ -44,26 +41,38 @@ qn_status qn_model_kernel_peak(const qn_model *m, uint32_t n_threads, double *pe
     if (m->net == NULL) {
         return qn_fail(err, QN_EINVAL, "the model was opened with vocab_only");
     }
-    const qn_mm *mm = &m->rt->kernels.mm[qn_net_main_type(m->net, &n_in)];
-    if (mm->panel_rows == 0) {
-        return qn_fail(err, QN_EUNSUPPORTED, "kernel set '%s' has no kernel for many columns", m->rt->kernels.isa);
+    const qn_kernels *k = &m->rt->kernels;
+    const qn_mm *mm = &k->mm[qn_net_main_type(m->net, &n_in)];
+    bool is_wide = mm->wide != NULL && n_rows >= k->wide_min;
+    qn_peak_kind kind = mm->act == QN_ACT_F32 ? QN_PEAK_F32 : is_wide ? QN_PEAK_BF16 : QN_PEAK_I8;
+    *per_second = measure(m->rt->pool, k, kind, n_threads);
+    return *per_second > 0 ? QN_OK
+                           : qn_fail(err, QN_EUNSUPPORTED, "kernel set '%s' has no loop that measures it", k->isa);
+}
+
+qn_status qn_runtime_peaks(qn_runtime *rt, size_t i, uint32_t n_threads, qn_peaks *out, qn_error *err)
+{
+    QN_NEED(rt, err);
+    QN_NEED(out, err);
+    const char *isa;
+    bool usable;
+    for (size_t k = 0; qn_kernels_known(k, &isa, &usable); k++) {
+        if (!usable || i-- > 0) {
+            continue;
+        }
+        qn_kernels own = {0}, below = {0};
+        const char *previous;
+        QN_TRY(qn_kernels_select(isa, &own, err));
+        if (k > 0 && qn_kernels_known(k - 1, &previous, &usable) && usable) {
+            QN_TRY(qn_kernels_select(previous, &below, err));
+        }
+        double peaks[QN_PEAK_KINDS];
+        for (int kind = 0; kind < QN_PEAK_KINDS; kind++) {
+            bool inherited = own.peak[kind] == below.peak[kind];
+            peaks[kind] = inherited ? 0 : measure(rt->pool, &own, (qn_peak_kind)kind, n_threads);
+        }
+        *out = (qn_peaks){isa, peaks[QN_PEAK_I8], peaks[QN_PEAK_BF16], peaks[QN_PEAK_F32]};
+        return QN_OK;
     }
-    n_threads = n_threads == 0 ? qn_pool_threads(m->rt->pool) : n_threads;
-    probe p = {.mm = mm, .n_k = PROBE_K};
-    p.x_bytes = mm->act == QN_ACT_A8 ? qn_a8_bytes(p.n_k) : p.n_k * sizeof(float);
-    p.at_panel = round64(PROBE_COLUMNS * p.x_bytes);
-    p.at_y = p.at_panel + round64(mm->panel_bytes(p.n_k));
-    p.stride = p.at_y + round64(PROBE_COLUMNS * mm->panel_rows * sizeof(float));
-    p.memory = qn_zalloc_array(m->rt->budget, "probe", n_threads, p.stride);
-    if (p.memory == NULL) {
-        qn_status status = qn_fail(err, QN_ENOMEM, "no memory to measure %u threads", n_threads);
-        return qn_blame_ceiling(m->rt->budget, status, err);
-    }
-    uint64_t begin = qn_clock_ns();
-    qn_pool_run(m->rt->pool, n_threads, run_probe, &p);
-    double seconds = (double)(qn_clock_ns() - begin) * 1e-9;
-    double per_call = (double)p.n_k * mm->panel_rows * PROBE_COLUMNS;
-    *per_second = (double)atomic_load(&p.n_calls) * per_call / seconds;
-    qn_free(p.memory);
-    return QN_OK;
+    return qn_fail(err, QN_ENOTFOUND, "the machine has no more kernel sets");
 }

@@ -47,6 +47,19 @@ def test_mixed(quern, tiny_model):
     assert_fails(quern("bench", "-m", tiny_model, "--mixed", 8, "-b", 8), 2, "--mixed")
 
 
+def test_sequences(quern, tiny_model):
+    out = bench(quern, tiny_model, "-p", 0, "-n", 3, "--sequences", "1,4")
+    assert [(r["test"], r["n_seqs"], r["n_gen"]) for r in out["results"]] == [("decode", 1, 3), ("decode", 4, 3)]
+    assert_fails(quern("bench", "-m", tiny_model, "--sequences", 9, "-b", 8), 2, "--sequences")
+
+
+def test_limits(quern, tiny_model):
+    limits = bench(quern, tiny_model, "-p", 8, "-n", 2)["limits"]
+    assert [each["threads"] for each in limits] == [1] and limits[0]["read_bytes_per_second"] > 0
+    for peaks in limits[0]["mul_adds_per_second"].values():
+        assert peaks and all(per_second > 1e6 for per_second in peaks.values())
+
+
 def test_table_and_csv(quern, tiny_model):
     table = quern("bench", "-m", tiny_model, *QUICK, "-p", 8, "-n", 2).stdout.decode()
     assert "prefill" in table and "decode" in table and "tok/s" in table

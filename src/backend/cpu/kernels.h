@@ -122,6 +122,9 @@ static inline size_t qn_attn_scratch_floats(size_t n_q, size_t head_dim, size_t 
 
 typedef enum qn_rope_kind { QN_ROPE_NORMAL, QN_ROPE_NEOX } qn_rope_kind;
 
+/* What a multiply-add works on; products of A8 are QN_PEAK_I8, of wide order QN_PEAK_BF16. */
+typedef enum qn_peak_kind { QN_PEAK_I8, QN_PEAK_BF16, QN_PEAK_F32, QN_PEAK_KINDS } qn_peak_kind;
+
 typedef struct qn_kernels {
     const char *isa;         /* "ref", "avx2" */
     qn_mm mm[QN_TYPE_COUNT]; /* one: NULL for types that cannot be decoded */
@@ -160,6 +163,9 @@ typedef struct qn_kernels {
     qn_kv_scale (*kv_encode)(const float *x, size_t n, uint32_t code_bits, uint8_t *codes);
     /* Prepares a query row: out has qn_attn_q_bytes() on a 64-byte boundary, for this table's attn_page alone. */
     void (*attn_prepare)(const float *q, size_t head_dim, void *out);
+
+    /* Does nothing but multiply and add in registers, for some ten microseconds; returns how often. NULL: unknown. */
+    uint64_t (*peak[QN_PEAK_KINDS])(void);
 } qn_kernels;
 
 /* Each instruction set's filler overrides what it is better at; ref sets every pointer. */

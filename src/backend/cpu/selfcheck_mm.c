@@ -139,8 +139,9 @@ static qn_status check_panels(qn_self_check *c, const qn_mm *mm, const char *typ
     return compare(c, "mm.panel", type, N_COLS, p);
 }
 
-/* Weights and activations are rounded to bf16: a term is off by some 2^-9 of it in the root mean square, independently of
- * the others. 12 times the step of that random walk leaves an element that is wrong altogether visible in sums of 512. */
+/* Weights and activations are rounded to bf16: a term is off by some 2^-9 of it in the root mean square, independently
+ * of the others. 12 times the step of that random walk leaves an element that is wrong altogether visible in sums of
+ * 512. */
 static qn_status check_wide(qn_self_check *c, const qn_mm *mm, const char *type, size_t n_k, size_t row_bytes,
                             product *p)
 {

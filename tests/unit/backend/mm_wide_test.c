@@ -9,7 +9,7 @@ static const float canary = -12345.0f;
 typedef struct wide_case {
     operands o; /* its columns are not used */
     bool ugly;
-    float *x;   /* WIDE_COLS x n_k */
+    float *x; /* WIDE_COLS x n_k */
     void *block, *scratch;
 } wide_case;
 
@@ -35,10 +35,10 @@ static void close_case(wide_case *w)
     free(w->scratch);
 }
 
-/* Each of the two factors is off by up to 2^-8 of itself, a product by some 2^-9 in the root mean square. The roundings are
- * independent, so they add up as a random walk: 12 times its step. One wrong weight is about one term, and of n terms of
- * one size twelve steps are 12 * sqrt(n) / 512 terms: less than one up to 1,800. In ugly operands whole blocks are alike,
- * and so are their errors. Where a weight is the difference of larger terms, see mm_test. */
+/* Each of the two factors is off by up to 2^-8 of itself, a product by some 2^-9 in the root mean square. The roundings
+ * are independent, so they add up as a random walk: 12 times its step. One wrong weight is about one term, and of n
+ * terms of one size twelve steps are 12 * sqrt(n) / 512 terms: less than one up to 1,800. In ugly operands whole blocks
+ * are alike, and so are their errors. Where a weight is the difference of larger terms, see mm_test. */
 static double tolerance(const wide_case *w, size_t r, size_t c)
 {
     const float *weight = w->o.w_exact + r * w->o.n_k, *x = w->x + c * w->o.n_k;

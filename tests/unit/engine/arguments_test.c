@@ -31,7 +31,7 @@ static void test_opening(void **state)
     qn_session *s = NULL;
     EXPECT_NAMED("m: NULL", qn_session_open(NULL, NULL, &s, &err));
     EXPECT_NAMED("out: NULL", qn_session_open(m, NULL, NULL, &err));
-    EXPECT_NAMED("per_second: NULL", qn_model_kernel_peak(m, 1, NULL, &err));
+    EXPECT_NAMED("per_second: NULL", qn_model_peak(m, 1, 1, NULL, &err));
     qn_model_close(m);
     qn_runtime_close(rt);
 }

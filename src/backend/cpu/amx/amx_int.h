@@ -4,6 +4,18 @@
 
 #include "backend/cpu/avx512vnni/mm_int512.h"
 
+typedef struct qn_tile_config { /* as the processor reads it */
+    uint8_t palette, start_row, reserved[14];
+    uint16_t row_bytes[16];
+    uint8_t n_rows[16];
+} qn_tile_config;
+
+/* In asm because gcc 12's intrinsic declares only a part of the structure as read. */
+static inline void qn_tile_configure(const qn_tile_config *c)
+{
+    __asm__ volatile("ldtilecfg %0" : : "m"(*c));
+}
+
 qn_panel512_fn qn_panel_u8_amx, qn_panel_s8_amx;
 
 /* Over h8 tiles whose quants qn_make_panel_signed() has centred: q - offset as signed bytes. */

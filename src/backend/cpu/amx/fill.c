@@ -2,6 +2,7 @@
  * SPDX-License-Identifier: MIT */
 #include "backend/cpu/amx/amx_int.h"
 #include "backend/cpu/amx/wide_int.h"
+#include "backend/cpu/peak_int.h"
 
 #define DEFINE_PACK(T, offset)                                                                       \
     static void pack_##T(const uint8_t *w, size_t row_bytes, size_t n_rows, size_t n_k, void *panel) \
@@ -26,5 +27,7 @@ void qn_kernels_fill_amx(qn_kernels *k)
     QN_MM_S8_TYPES(SET_S8)
     QN_MM_H6_TYPES(SET_H8)
     QN_MM_H7_TYPES(SET_H8)
+    k->peak[QN_PEAK_I8] = qn_peak_i8_amx;
+    k->peak[QN_PEAK_BF16] = qn_peak_bf16_amx;
     qn_fill_wide_amx(k);
 }

@@ -27,15 +27,9 @@ enum { COLUMNS = 16, BLOCK = 32 };
 #define TILE_X_HALF 4
 #define TILE_W_HALF 5
 
-typedef struct tile_config { /* as the processor reads it */
-    uint8_t palette, start_row, reserved[14];
-    uint16_t row_bytes[16];
-    uint8_t n_rows[16];
-} tile_config;
-
 static void configure(size_t n_cols)
 {
-    tile_config c = {.palette = 1};
+    qn_tile_config c = {.palette = 1};
     c.row_bytes[TILE_SUM_A] = c.row_bytes[TILE_SUM_B] = QN_PANEL_ROWS * sizeof(int32_t);
     c.n_rows[TILE_SUM_A] = c.n_rows[TILE_SUM_B] = (uint8_t)n_cols;
     c.row_bytes[TILE_X] = BLOCK;
@@ -46,8 +40,7 @@ static void configure(size_t n_cols)
     c.n_rows[TILE_X_HALF] = (uint8_t)n_cols;
     c.row_bytes[TILE_W_HALF] = QN_PANEL_ROWS * 4;
     c.n_rows[TILE_W_HALF] = QN_PANEL_STEPS / 2;
-    /* In asm because gcc 12's intrinsic declares only a part of the structure as read. */
-    __asm__ volatile("ldtilecfg %0" : : "m"(c));
+    qn_tile_configure(&c);
 }
 
 typedef int32_t sums[COLUMNS][QN_PANEL_ROWS];

@@ -1,12 +1,13 @@
 /* Products of a great many columns: weights unpacked to bf16 once, activations in bf16, sums in the tiles' floats.
  *
- * 32 columns by 32 weight rows are four tiles of sums; a step of 32 k loads two tiles of either side and multiplies four
- * times. Nothing is scaled afterwards: scales are in the weights. The first operand's rows are columns of activations, so
- * results land where they belong.
+ * 32 columns by 32 weight rows are four tiles of sums; a step of 32 k loads two tiles of either side and multiplies
+ * four times. Nothing is scaled afterwards: scales are in the weights. The first operand's rows are columns of
+ * activations, so results land where they belong.
  *
  * Every sum is taken in the same order however rows and columns are cut: k by k within a block of QN_WIDE_K, then block
  * by block.
  * SPDX-License-Identifier: MIT */
+#include "backend/cpu/amx/amx_int.h"
 #include "backend/cpu/amx/wide_int.h"
 
 #include <immintrin.h>
@@ -26,24 +27,17 @@ enum { TILE = 16, STEP = 32, ROW_BYTES = 64, TILE_BYTES = TILE * ROW_BYTES };
 #define W_0 6
 #define W_1 7
 
-typedef struct tile_config { /* as the processor reads it */
-    uint8_t palette, start_row, reserved[14];
-    uint16_t row_bytes[16];
-    uint8_t n_rows[16];
-} tile_config;
-
 /* For n_cols columns, 1 to 32: the first 16 and the others. */
 static void configure(size_t n_cols)
 {
     uint8_t n_0 = (uint8_t)(n_cols < TILE ? n_cols : TILE), n_1 = (uint8_t)(n_cols > TILE ? n_cols - TILE : 1);
     const uint8_t rows[8] = {n_0, n_0, n_1, n_1, n_0, n_1, TILE, TILE};
-    tile_config c = {.palette = 1};
+    qn_tile_config c = {.palette = 1};
     for (int i = 0; i < 8; i++) {
         c.row_bytes[i] = ROW_BYTES;
         c.n_rows[i] = rows[i];
     }
-    /* In asm because gcc 12's intrinsic declares only a part of the structure as read. */
-    __asm__ volatile("ldtilecfg %0" : : "m"(c));
+    qn_tile_configure(&c);
 }
 
 /* Up to 32 columns against the panels of one block of k. */

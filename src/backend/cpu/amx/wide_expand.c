@@ -1,8 +1,7 @@
 /* Panels of integers to panels of bf16. A lane is a weight row, so scales need no shuffling.
  *
- * Quants below 128 become floats by being put into the mantissa of 128: 0x43000000 | q << 16 is 128 + q, and what is too
- * much goes into the constant that is added anyway.
- * SPDX-License-Identifier: MIT */
+ * Quants below 128 become floats by being put into the mantissa of 128: 0x43000000 | q << 16 is 128 + q, and what is
+ * too much goes into the constant that is added anyway. SPDX-License-Identifier: MIT */
 #include "backend/cpu/amx/wide_int.h"
 
 #include <immintrin.h>
@@ -12,8 +11,8 @@
 /* Two k of 16 rows, side by side in each lane. */
 QN_INLINE void store_pair(__m512 first, __m512 second, void *out)
 {
-    const __m512i pairs = _mm512_set_epi16(31, 15, 30, 14, 29, 13, 28, 12, 27, 11, 26, 10, 25, 9, 24, 8, 23, 7, 22, 6, 21,
-                                           5, 20, 4, 19, 3, 18, 2, 17, 1, 16, 0);
+    const __m512i pairs = _mm512_set_epi16(31, 15, 30, 14, 29, 13, 28, 12, 27, 11, 26, 10, 25, 9, 24, 8, 23, 7, 22, 6,
+                                           21, 5, 20, 4, 19, 3, 18, 2, 17, 1, 16, 0);
     __m512i both = (__m512i)_mm512_cvtne2ps_pbh(second, first);
     _mm512_store_si512(out, _mm512_permutexvar_epi16(pairs, both));
 }

@@ -1,12 +1,12 @@
 /* The table's wide kernels, one for each type that AVX2 can pack. SPDX-License-Identifier: MIT */
 #include "backend/cpu/amx/wide_int.h"
 
-#define DEFINE(T, expander)                                                                                            \
-    static void wide_##T(const uint8_t *w, size_t row_bytes, size_t n_rows, size_t n_k, const void *x, size_t n_cols,  \
-                         float *y, size_t ldy, void *scratch)                                                          \
-    {                                                                                                                  \
-        const qn_wide_source source = {QN_TYPE_##T, qn_mm_##T##_avx2.pack, qn_wide_expand_##expander};                 \
-        qn_wide_product(&source, w, row_bytes, n_rows, n_k, x, n_cols, y, ldy, scratch);                               \
+#define DEFINE(T, expander)                                                                                           \
+    static void wide_##T(const uint8_t *w, size_t row_bytes, size_t n_rows, size_t n_k, const void *x, size_t n_cols, \
+                         float *y, size_t ldy, void *scratch)                                                         \
+    {                                                                                                                 \
+        const qn_wide_source source = {QN_TYPE_##T, qn_mm_##T##_avx2.pack, qn_wide_expand_##expander};                \
+        qn_wide_product(&source, w, row_bytes, n_rows, n_k, x, n_cols, y, ldy, scratch);                              \
     }
 #define DEFINE_U8(T) DEFINE(T, u8)
 #define DEFINE_S8(T) DEFINE(T, s8)

@@ -1,5 +1,6 @@
 /* The table's row of the AVX2 kernels. SPDX-License-Identifier: MIT */
 #include "backend/cpu/mm_int.h"
+#include "backend/cpu/peak_int.h"
 #include "backend/cpu/vec_int.h"
 
 void qn_kernels_fill_avx2(qn_kernels *k)
@@ -20,5 +21,7 @@ void qn_kernels_fill_avx2(qn_kernels *k)
     k->rotate = qn_rotate_avx2;
     k->kv_encode = qn_kv_encode_avx2;
     k->attn_prepare = qn_attn_prepare_avx2;
+    k->peak[QN_PEAK_I8] = qn_peak_i8_avx2;
+    k->peak[QN_PEAK_F32] = qn_peak_f32_avx2;
     qn_fill_mm_avx2(k);
 }

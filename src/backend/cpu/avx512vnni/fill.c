@@ -2,6 +2,7 @@
  * SPDX-License-Identifier: MIT */
 #include "backend/cpu/avx512vnni/vec_int512.h"
 #include "backend/cpu/mm_int.h"
+#include "backend/cpu/peak_int.h"
 
 void qn_kernels_fill_avx512vnni(qn_kernels *k)
 {
@@ -19,5 +20,7 @@ void qn_kernels_fill_avx512vnni(qn_kernels *k)
     k->rope = qn_rope_avx512vnni;
     k->attn_page = qn_attn_page_avx512vnni;
     k->attn_prepare = qn_attn_prepare_avx512vnni;
+    k->peak[QN_PEAK_I8] = qn_peak_i8_avx512vnni;
+    k->peak[QN_PEAK_F32] = qn_peak_f32_avx512vnni;
     qn_fill_mm_avx512vnni(k);
 }
