@@ -2,7 +2,8 @@
 # layer is tested with nothing but what it may include; qn_library() joins them all into the one that is installed.
 set(QN_LAYERS "")
 
-# Sources of an instruction set's folder get its flags; the rest of the program runs on the plainest x86-64.
+# Sources of an instruction set's folder get its flags; the rest of the program runs on the plainest x86-64, or
+# ARMv8.
 function(qn_isa_flags target folder)
     file(GLOB isa_sources CONFIGURE_DEPENDS ${folder}/*.c)
     if(QUERN_FUZZ)
@@ -19,6 +20,9 @@ function(qn_layer name)
     file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/${name}/*.c)
     if(NOT CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64|i.86")
         list(FILTER sources EXCLUDE REGEX "/cpu/(avx2|avx512vnni|amx)/")
+    endif()
+    if(NOT CMAKE_SYSTEM_PROCESSOR MATCHES "aarch64|arm64")
+        list(FILTER sources EXCLUDE REGEX "/cpu/neon(_i8mm)?/")
     endif()
     if(NOT sources)
         return()
@@ -41,6 +45,8 @@ function(qn_layer name)
         qn_isa_flags(quern_backend ${cpu}/avx2 -O3 -mavx2 -mfma -mf16c -mbmi2)
         qn_isa_flags(quern_backend ${cpu}/avx512vnni -O3 -mavx2 -mfma -mf16c -mbmi2 -mavx512f -mavx512bw -mavx512dq -mavx512vl
                      -mavx512vnni -mprefer-vector-width=512)
+        qn_isa_flags(quern_backend ${cpu}/neon -O3 -march=armv8.2-a+dotprod)
+        qn_isa_flags(quern_backend ${cpu}/neon_i8mm -O3 -march=armv8.2-a+dotprod+i8mm)
         qn_isa_flags(quern_backend ${cpu}/amx -O3 -mavx2 -mfma -mf16c -mbmi2 -mavx512f -mavx512bw -mavx512dq -mavx512vl
                      -mavx512vnni -mavx512bf16 -mamx-tile -mamx-int8 -mamx-bf16 -mprefer-vector-width=512)
     endif()

@@ -173,5 +173,7 @@ void qn_kernels_fill_ref(qn_kernels *k);
 void qn_kernels_fill_avx2(qn_kernels *k);
 void qn_kernels_fill_avx512vnni(qn_kernels *k); /* over avx2 */
 void qn_kernels_fill_amx(qn_kernels *k);        /* over avx512vnni */
+void qn_kernels_fill_neon(qn_kernels *k);
+void qn_kernels_fill_neon_i8mm(qn_kernels *k); /* over neon */
 
 #endif

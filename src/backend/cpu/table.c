@@ -36,12 +36,21 @@ static bool has_amx(const qn_cpu *cpu)
 }
 #endif
 
+#if defined(__aarch64__)
+static bool has_neon(const qn_cpu *cpu)
+{
+    return cpu->neon && cpu->dotprod;
+}
+#endif
+
 static const kernel_set sets[] = {
     {"ref", always, qn_kernels_fill_ref},
 #if defined(__x86_64__) || defined(__i386__)
     {"avx2", has_avx2, qn_kernels_fill_avx2},
     {"avx512vnni", has_avx512vnni, qn_kernels_fill_avx512vnni},
     {"amx", has_amx, qn_kernels_fill_amx},
+#elif defined(__aarch64__)
+    {"neon", has_neon, qn_kernels_fill_neon},
 #endif
 };
 

@@ -24,5 +24,6 @@
 
 QN_VEC_KERNELS(ref)
 QN_VEC_KERNELS(avx2)
+QN_VEC_KERNELS(neon)
 
 #endif
