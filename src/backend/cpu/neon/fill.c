@@ -16,6 +16,21 @@ static void set_product(qn_kernels *k, qn_type type, const qn_mm *mm)
 void qn_kernels_fill_neon(qn_kernels *k)
 {
     k->isa = "neon";
+    k->rms_norm = qn_rms_norm_neon;
+    k->add = qn_add_neon;
+    k->mul = qn_mul_neon;
+    k->scale = qn_scale_neon;
+    k->add_scaled = qn_add_scaled_neon;
+    k->softcap = qn_softcap_neon;
+    k->silu_mul = qn_silu_mul_neon;
+    k->gelu_mul = qn_gelu_mul_neon;
+    k->softmax = qn_softmax_neon;
+    k->rope = qn_rope_neon;
+    k->kv_store = qn_kv_store_neon;
+    k->attn_page = qn_attn_page_neon;
+    k->rotate = qn_rotate_neon;
+    k->kv_encode = qn_kv_encode_neon;
+    k->attn_prepare = qn_attn_prepare_neon;
 #define SET(T) set_product(k, QN_TYPE_##T, &qn_mm_##T##_neon);
     QN_MM_PLAIN_TYPES(SET)
 #undef SET
