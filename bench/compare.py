@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Measures quern, alone or side by side with a peer, and prints a table. bench/README.md tells how to use it.
+"""Measures quern, alone or side by side with peers, and prints a table. bench/README.md tells how to use it.
 
-A round runs each program once, the one right after the other, and gives one ratio; who goes first alternates. What is
+A round runs each program once, the one right after the other, and gives a ratio for each peer; who goes first alternates. What is
 reported is the median of the rounds' ratios, with the smallest and the largest: a machine that slows down for a minute
 slows both halves of a round.
 
@@ -11,16 +11,16 @@ import argparse
 import json
 import os
 import pathlib
-import statistics
+import shlex
 import subprocess
 import sys
 import tempfile
 import time
 
-PARTS = ("speed", "first", "memory")
+from compare_table import ALLOWANCE_MIB, MIB, table
+
+PARTS = ("speed", "steps", "first", "memory")
 TEXT = "The capital of France is Paris, and the capital of Italy is Rome. "
-MIB = 1 << 20
-ALLOWANCE_MIB = 64  # what a process may hold beside the file and the keys and values
 FIRST_TOKENS, FIRST_CONTEXT = 5, 512
 MEMORY_TOKENS, MEMORY_GEN = 512, 8
 
@@ -65,32 +65,78 @@ class Finished:
         return json.loads(self.output)
 
 
+class Peer:
+    """Another program with llama-bench's options and JSON, or quern itself with other options."""
+
+    def __init__(self, name, program, flags, is_quern):
+        self.name, self.program, self.flags, self.is_quern = name, program, flags, is_quern
+        # Where generation at a depth has no option of its own, there is a test of prompt and generation.
+        self.has_depth = is_quern or "--n-depth" in Finished([program, "--help"]).output.decode(errors="replace")
+
+
 class Programs:
     def __init__(self, args):
         self.args = args
         self.quern_env = {"QUERN_ISA": args.isa} if args.isa else {}
+        self.peers = {p.name: p for p in args.peers}
 
     def quern(self, *args):
         return Finished([self.args.quern, *args], self.quern_env)
+
+    def quern_bench(self, model, flags, *tests):
+        run = self.quern("bench", "-m", model, *tests, "-t", self.args.threads, "-r", 1, "--json", *flags)
+        out = run.json()
+        found = {"isa": out["isa"], "others": run.others}
+        for limits in out["limits"]:
+            found["memory_bytes_per_second"] = limits["read_bytes_per_second"]
+        return found, out["results"]
+
+    def speeds_of_quern(self, model, flags):
+        a, found = self.args, {}
+        for tests in (["-p", a.prompt, "-n", 0], ["-p", 0, "-n", a.gen, "-d", a.depth]):
+            if tests[1] + tests[3] == 0:
+                continue
+            more, results = self.quern_bench(model, flags, *tests)
+            found |= more | {"others": max(found.get("others", 0), more["others"])}
+            for r in results:
+                found[r["test"]] = r["tokens_per_second"]["median"]
+                if r["test"] == "decode" and r.get("weight_bytes_per_second"):
+                    found["read_bytes_per_second"] = r["weight_bytes_per_second"]
+                if r["test"] == "prefill" and r.get("peak_share"):
+                    found["peak_share"] = r["peak_share"]
+        return found
 
     def bench(self, who, model):
         """Speeds of one run: tests by name, in tokens a second, and what quern says of the machine."""
         a = self.args
         if who == "quern":
-            run = self.quern("bench", "-m", model, "-p", a.prompt, "-n", a.gen, "-t", a.threads, "-r", 1, "--json")
-            out = run.json()
-            speeds = {r["test"]: r["tokens_per_second"]["median"] for r in out["results"]}
-            for r in out["results"]:
-                if r.get("memory_share"):
-                    speeds["read_bytes_per_second"] = r["weight_bytes_per_second"]
-                    speeds["memory_bytes_per_second"] = r["weight_bytes_per_second"] / r["memory_share"]
-                if r.get("peak_share"):
-                    speeds["peak_share"] = r["peak_share"]
-            speeds["isa"] = out["isa"]
-        else:
-            run = Finished([a.peer, "-m", model, "-p", a.prompt, "-n", a.gen, "-t", a.threads, "-r", 1, "-o", "json"])
-            speeds = {"prefill" if r["n_prompt"] > 0 else "decode": r["avg_ts"] for r in run.json()}
-        return speeds | {"others": run.others}
+            return self.speeds_of_quern(model, [])
+        peer = self.peers[who]
+        if peer.is_quern:
+            return self.speeds_of_quern(model, peer.flags)
+        same = [peer.program, "-m", model, "-t", a.threads, "-r", 1, "-o", "json", *peer.flags]
+        found = {"others": 0}
+        decode = ["-n", a.gen, "-p", 0] if a.depth == 0 else \
+            ["-n", a.gen, "-p", 0, "-d", a.depth] if peer.has_depth else ["-n", 0, "-p", 0, "-gp", f"{a.depth},{a.gen}"]
+        for test, flags in ("prefill", ["-p", a.prompt, "-n", 0]), ("decode", decode):
+            if (a.prompt if test == "prefill" else a.gen) > 0:
+                run = Finished([*same, *flags])
+                found[test] = run.json()[-1]["avg_ts"]
+                found["others"] = max(found["others"], run.others)
+        return found
+
+    def steps(self, model):
+        """Milliseconds of a step that adds a token to each of so many sequences, and its limits."""
+        found, results = self.quern_bench(model, [], "-p", 0, "-n", self.args.gen, "--sequences", self.args.sequences)
+        found["steps"] = []
+        for r in results:
+            seconds = r["n_seqs"] / r["tokens_per_second"]["median"]
+            step = {"n_seqs": r["n_seqs"], "ms": seconds * 1e3,
+                    "read_bytes": r["weight_bytes_per_second"] * seconds, "mul_adds": r["mul_adds_per_second"] * seconds}
+            if r.get("peak_share"):
+                step["peak"] = r["mul_adds_per_second"] / r["peak_share"]
+            found["steps"].append(step)
+        return found
 
     def generate(self, who, model, prompt_file, n_ctx, n_gen):
         a = self.args
@@ -159,8 +205,12 @@ class Comparison:
             self.save()
 
     def speed(self, model, record):
-        who = ["quern", "peer"] if self.args.peer else ["quern"]
+        who = ["quern", *self.programs.peers]
         self.rounds("speed", record, who, lambda w: self.programs.bench(w, model))
+
+    def steps(self, model, record):
+        if self.args.sequences:
+            self.rounds("steps", record, ["quern"], lambda _: self.programs.steps(model))
 
     def first(self, model, record):
         text, n_tokens = self.programs.prompt_of(model, FIRST_TOKENS)
@@ -198,79 +248,23 @@ class Comparison:
                 getattr(self, part)(model, record)
 
 
-# ---- the table -------------------------------------------------------------------------------------------------------
-
-
-def spread(values, form):
-    return f"{form(statistics.median(values))} [{form(min(values))} .. {form(max(values))}]"
-
-
-def values_of(rounds, who, key):
-    return [r[who][key] for r in rounds if key in r.get(who, {})]
-
-
-def line(name, test, quern, peer, ratio, rest=""):
-    return f"{name:34} {test:12} {quern:>10} {peer:>10}  {ratio:24} {rest}".rstrip()
-
-
-def lines_of_rounds(name, test, rounds, key, form, faster_is_less):
-    quern, peer = values_of(rounds, "quern", key), values_of(rounds, "peer", key)
-    if not quern:
-        return
-    ratio = ""
-    if len(peer) == len(quern):
-        ratio = spread([p / q if faster_is_less else q / p for q, p in zip(quern, peer)], "{:.2f}".format)
-    peer_text = form(statistics.median(peer)) if peer else "-"
-    others = max(values_of(rounds, "quern", "others") + values_of(rounds, "peer", "others"))
-    yield line(name, test, form(statistics.median(quern)), peer_text, ratio,
-               f"{len(quern)} rounds, others up to {others * 100:.0f} %")
-
-
-def lines_of_limits(name, rounds):
-    memory = values_of(rounds, "quern", "memory_bytes_per_second")
-    if memory:
-        read = values_of(rounds, "quern", "read_bytes_per_second")
-        yield (f"{name:34} decode reads {statistics.median(read) / 1e9:.2f} GB/s of weights,"
-               f" {statistics.median(read) / max(memory) * 100:.0f} % of the {max(memory) / 1e9:.2f} GB/s"
-               " that plain reading reached")
-    peak = values_of(rounds, "quern", "peak_share")
-    if peak:
-        yield f"{name:34} prefill reaches {statistics.median(peak) * 100:.0f} % of the multiply-adds that the processor can do"
-
-
-def lines_of_memory(name, found):
-    peer = f"{found['peer'] / MIB:.1f}" if "peer" in found else "-"
-    verdict = "within" if found["quern"] <= found["limit_bytes"] else "ABOVE"
-    yield line(name, "memory MiB", f"{found['quern'] / MIB:.1f}", peer, "",
-               f"{verdict} {found['limit_bytes'] / MIB:.1f}: file {found['file_bytes'] / MIB:.1f} + KV"
-               f" {found['kv_bytes'] / MIB:.1f} of {found['context']} tokens + {ALLOWANCE_MIB}")
-
-
-def table(results):
-    yield line("model", "test", "quern", "peer", "quern is faster by")
-    for name, record in results["models"].items():
-        speed = record.get("speed", [])
-        for test in ("prefill", "decode"):
-            yield from lines_of_rounds(name, f"{test} tok/s", speed, test, "{:.1f}".format, False)
-        yield from lines_of_rounds(name, f"first of {record.get('first_prompt_tokens')} ms", record.get("first", []),
-                                   "seconds", lambda s: f"{s * 1e3:.1f}", True)
-        if "memory" in record:
-            yield from lines_of_memory(name, record["memory"])
-        yield from lines_of_limits(name, speed)
-
-
 # ---- command line ----------------------------------------------------------------------------------------------------
 
 
 def parse(argv):
     p = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
     p.add_argument("--quern", required=True, help="the program")
-    p.add_argument("--peer", help="llama-bench, or what has its options and its JSON")
+    p.add_argument("--peer", action="append", default=[], metavar="NAME=COMMAND",
+                   help="llama-bench, or what has its options and its JSON, with further options; may be given many times")
+    p.add_argument("--self", action="append", default=[], metavar="NAME=OPTIONS", dest="selves",
+                   help="quern bench with further options as one more peer: q8='--kv-type q8'")
     p.add_argument("--peer-run", help="llama-completion, for the first token and the memory")
     p.add_argument("--model", action="append", required=True, help="GGUF file; may be given many times")
     p.add_argument("--threads", type=int, default=os.cpu_count())
     p.add_argument("--prompt", type=int, default=512, help="tokens of the prefill test; 0: none [512]")
     p.add_argument("--gen", type=int, default=64, help="tokens of the decode test; 0: none [64]")
+    p.add_argument("--depth", type=int, default=0, help="tokens that stand in the context before the decode test [0]")
+    p.add_argument("--sequences", metavar="N,...", help="steps that add a token to each of N sequences [none]")
     p.add_argument("--rounds", type=int, default=9)
     p.add_argument("--isa", help="kernels that quern shall use, as QUERN_ISA")
     p.add_argument("--only", default=",".join(PARTS), help="some of speed, first and memory, by commas")
@@ -283,17 +277,32 @@ def parse(argv):
     args.only = args.only.split(",")
     if not set(args.only) <= set(PARTS):
         p.error(f"--only: not all of {', '.join(args.only)} are among {', '.join(PARTS)}")
+    args.peers = []
+    for text, is_quern in [(t, False) for t in args.peer] + [(t, True) for t in args.selves]:
+        name, equals, command = text.partition("=")
+        words = shlex.split(command)
+        if not name or not equals or not words or name == "quern" or name in [p.name for p in args.peers]:
+            p.error(f"{text}: not NAME=..., or a name twice")
+        args.peers.append(Peer(name, args.quern, words, True) if is_quern else Peer(name, words[0], words[1:], False))
     return args
 
 
+def processor():
+    for text in pathlib.Path("/proc/cpuinfo").read_text().splitlines():
+        if text.startswith("model name"):
+            return text.partition(":")[2].strip()
+    return "unknown"
+
+
 def open_results(args):
-    settings = {k: getattr(args, k) for k in ("threads", "prompt", "gen", "isa")}
+    settings = {k: getattr(args, k) for k in ("threads", "prompt", "gen", "depth", "sequences", "isa")}
+    settings |= {"peers": {p.name: shlex.join(p.flags) for p in args.peers}, "processor": processor()}
     if args.json and args.json.exists():
         results = json.loads(args.json.read_text())
         if results["settings"] != settings:
             raise Failure(f"{args.json}: holds results of other settings: {results['settings']}")
         return results
-    return {"settings": settings, "models": {}}
+    return {"settings": settings, "date": time.strftime("%Y-%m-%d"), "models": {}}
 
 
 def main(argv):
@@ -304,6 +313,8 @@ def main(argv):
     except (Failure, OSError, ValueError, KeyError) as error:
         print(f"compare: {error}", file=sys.stderr)
         return 1
+    peers = ", ".join(f"{name} {flags}".strip() for name, flags in results["settings"]["peers"].items())
+    print(f"{results['date']}, {results['settings']['processor']}, {args.threads} threads; peers: {peers or 'none'}")
     print("\n".join(table(results)))
     return 0
 
