@@ -36,6 +36,8 @@ typedef struct mix {
 
 static const mix mixes[] = {
     {"q4_k_m", 15, QN_TYPE_Q4_K, QN_TYPE_Q6_K, QN_TYPE_Q6_K},
+    {"q5_k", 17, QN_TYPE_Q5_K, QN_TYPE_Q6_K, QN_TYPE_Q5_K},
+    {"q6_k", 18, QN_TYPE_Q6_K, QN_TYPE_Q6_K, QN_TYPE_Q6_K},
     {"q4_0", 2, QN_TYPE_Q4_0, QN_TYPE_Q6_K, QN_TYPE_Q4_0},
     {"q8_0", 7, QN_TYPE_Q8_0, QN_TYPE_Q8_0, QN_TYPE_Q8_0},
     {"iq4_nl", 25, QN_TYPE_IQ4_NL, QN_TYPE_Q6_K, QN_TYPE_IQ4_NL},
