@@ -41,6 +41,11 @@ static bool has_neon(const qn_cpu *cpu)
 {
     return cpu->neon && cpu->dotprod;
 }
+
+static bool has_neon_i8mm(const qn_cpu *cpu)
+{
+    return has_neon(cpu) && cpu->i8mm;
+}
 #endif
 
 static const kernel_set sets[] = {
@@ -51,6 +56,7 @@ static const kernel_set sets[] = {
     {"amx", has_amx, qn_kernels_fill_amx},
 #elif defined(__aarch64__)
     {"neon", has_neon, qn_kernels_fill_neon},
+    {"neon_i8mm", has_neon_i8mm, qn_kernels_fill_neon_i8mm},
 #endif
 };
 
