@@ -107,17 +107,26 @@ uint64_t qn_runtime_memory_peak(const qn_runtime *rt);
 
 typedef struct qn_model qn_model;
 
+/* Told now and then how much of a file has been read (the parts of a split one follow each other). Other than 0: stop. */
+typedef int qn_progress_fn(void *ctx, uint64_t n_done, uint64_t n_bytes);
+
 typedef struct qn_model_options {
     bool vocab_only;      /* only the tokenizer; sessions cannot be opened; files without tensors are fine */
     bool skip_self_check; /* do not run the kernels: to look at a model, not to use it */
+    bool no_mmap;         /* read the file into memory, which counts as the runtime's, instead of mapping it */
+    bool mlock;           /* keep the file in memory: the system must neither drop nor swap it; waits until it is read */
+    qn_progress_fn *progress; /* with no_mmap; may be NULL */
+    void *progress_ctx;
 } qn_model_options;
 
 void qn_model_options_init(qn_model_options *o);
 
-/* Maps the GGUF file (and the other parts of a split one), checks it whole, binds the weights and checks
- * each active kernel against the reference. o may be NULL. The error begins with the file's name and names the
- * field, key or tensor. QN_EUNSUPPORTED: another architecture, or a key or tensor that would change the model and
- * is not known. */
+/* Maps the GGUF file (and the other parts of a split one), checks its metadata and the places of all tensors, binds the
+ * weights and checks each active kernel against the reference. No weight is read; a thread of low priority brings a map
+ * into memory meanwhile, unless it would take more than half of the machine's. o may be NULL. The error begins with the
+ * file's name and names the field, key or tensor. QN_EUNSUPPORTED: another architecture, or a key or tensor that would
+ * change the model and is not known; QN_EFULL: mlock is not allowed (err names the limit); QN_EABORTED: progress said
+ * so. With vocab_only, no_mmap and mlock do nothing. */
 qn_status qn_model_open(qn_runtime *rt, const char *path, const qn_model_options *o, qn_model **out,
                         qn_error *err);
 void qn_model_close(qn_model *m);
@@ -194,6 +203,16 @@ typedef struct qn_session_options {
 } qn_session_options;
 
 void qn_session_options_init(qn_session_options *o);
+
+/* A part of a process's memory: "model file", "kv", "arena", "tokenizer", ... */
+typedef void qn_memory_fn(void *ctx, const char *part, uint64_t bytes);
+
+/* What m's runtime, the model and a session with these options hold together when all contexts are full: hands fn (may
+ * be NULL) each part, and *bytes gets the sum. A mapped file is a part, all of it, though it is the system's to drop and
+ * not charged to the runtime. Not in it: samplers, formats, other models and sessions, the program itself. Opens such a
+ * session, with the least of pages, and closes it. o may be NULL. Errors as from qn_session_open(). */
+qn_status qn_session_memory_need(qn_model *m, const qn_session_options *o, qn_memory_fn *fn, void *ctx,
+                                 uint64_t *bytes, qn_error *err);
 
 /* Plans and reserves all memory that steps will need. o may be NULL.
  * QN_EINVAL names the option; QN_ENOMEM, QN_EBUDGET: err tells the bytes asked for. */

@@ -1,6 +1,7 @@
 /* Texts, model files and tokens for the verbs. SPDX-License-Identifier: MIT */
 #include "cli/input.h"
 
+#include "cli/load_progress.h"
 #include "cli/report.h"
 
 #include <errno.h>
@@ -167,6 +168,11 @@ qn_status qn_open_model(const qn_options *o, uint32_t n_threads, bool vocab_only
     qn_model_options model_options;
     qn_model_options_init(&model_options);
     model_options.vocab_only = vocab_only;
+    if (!vocab_only) {
+        model_options.no_mmap = qn_options_flag(o, QN_OPTION_ID_NO_MMAP);
+        model_options.mlock = qn_options_flag(o, QN_OPTION_ID_MLOCK);
+        qn_load_progress_show(&model_options);
+    }
     qn_status status = qn_input_model_path(o, &path, err);
     if (status == QN_OK && out->runtime == NULL) {
         status = qn_open_runtime(n_threads, out, err);

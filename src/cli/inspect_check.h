@@ -2,7 +2,7 @@
 #ifndef QN_CLI_INSPECT_CHECK_H
 #define QN_CLI_INSPECT_CHECK_H
 
-#include "base/json.h"
+#include "cli/inspect_memory.h"
 #include "gguf/gguf.h"
 
 typedef enum qn_verdict {
@@ -13,8 +13,10 @@ typedef enum qn_verdict {
 } qn_verdict;
 
 /* Makes every check that loading the model for `run` makes, but for trying the kernels. g: the same file, opened.
- * Unless it runs, *why tells the field, key or tensor. */
-qn_verdict qn_inspect_check(const char *path, const qn_gguf *g, qn_error *why);
+ * Unless it runs, *why tells the field, key or tensor; when it does, *memory tells what it takes with contexts of n_ctx
+ * tokens. */
+qn_verdict qn_inspect_check(const char *path, const qn_gguf *g, const qn_options *o, uint32_t n_ctx,
+                            qn_memory_plan *memory, qn_error *why);
 
 void qn_verdict_print(qn_verdict v, const qn_error *why); /* one line on standard output */
 void qn_verdict_json(qn_verdict v, const qn_error *why, qn_json_writer *w);

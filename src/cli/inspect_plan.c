@@ -2,6 +2,7 @@
  * SPDX-License-Identifier: MIT */
 #include "cli/inspect_plan.h"
 
+#include "cli/inspect_memory.h"
 #include "cli/report.h"
 
 #include "base/alloc.h"
@@ -18,10 +19,11 @@ static qn_status open_all(planned *p, const qn_options *o, const char *path, qn_
     qn_model_options_init(&model_options);
     model_options.skip_self_check = true;
     qn_session_options session_options;
-    qn_session_options_init(&session_options);
-    session_options.n_ctx = (uint32_t)qn_options_int(o, QN_OPTION_ID_CTX_SIZE);
-    session_options.kv_type = (qn_kv_type)qn_options_int(o, QN_OPTION_ID_KV_TYPE);
-    QN_TRY(qn_runtime_open(NULL, &p->runtime, err));
+    qn_inspect_session_options(o, (uint32_t)qn_options_int(o, QN_OPTION_ID_CTX_SIZE), &session_options);
+    qn_runtime_options runtime_options;
+    qn_runtime_options_init(&runtime_options);
+    runtime_options.n_threads = (uint32_t)qn_options_int(o, QN_OPTION_ID_THREADS);
+    QN_TRY(qn_runtime_open(&runtime_options, &p->runtime, err));
     QN_TRY(qn_model_open(p->runtime, path, &model_options, &p->model, err));
     return qn_session_open(p->model, &session_options, &p->session, err);
 }

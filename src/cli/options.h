@@ -67,12 +67,20 @@ typedef enum qn_option_kind {
       "JSON object with messages, tools, add_generation_prompt and any other variable; - is standard input")         \
     X(EVAL_CTX_SIZE, "ctx-size", 'c', INT, "N", "512", 8, 1 << 24, QN_VERB_EVAL, "eval.context", NULL,               \
       "tokens of a chunk")                                                                                           \
-    X(THREADS, "threads", 't', INT, "N", "0", 0, 512, QN_TALKING | QN_VERB_EVAL, "runtime.threads", "QUERN_THREADS", \
+    X(THREADS, "threads", 't', INT, "N", "0", 0, 512, QN_TALKING | QN_VERB_EVAL | QN_VERB_INSPECT,                   \
+      "runtime.threads", "QUERN_THREADS",                                                                            \
       "compute threads; 0: the cores that this process may use")                                                     \
-    X(BATCH_SIZE, "batch-size", 'b', INT, "N", "512", 1, 65536, QN_GENERATING, "session.batch", "QUERN_BATCH_SIZE",  \
+    X(BATCH_SIZE, "batch-size", 'b', INT, "N", "512", 1, 65536, QN_GENERATING | QN_VERB_INSPECT, "session.batch",    \
+      "QUERN_BATCH_SIZE",                                                                                            \
       "tokens of one step at most")                                                                                  \
     X(KV_TYPE, "kv-type", 0, CHOICE, "f16|f32|bf16|q8|q4|mixed", "f16", 0, 0, QN_GENERATING | QN_VERB_INSPECT,       \
       "session.kv_type", "QUERN_KV_TYPE", "numbers of the attention memory; mixed: f16 for 512 tokens, then q8")     \
+    X(NO_MMAP, "no-mmap", 0, FLAG, NULL, NULL, 0, 0, QN_GENERATING | QN_VERB_INSPECT, "model.no_mmap",               \
+      "QUERN_NO_MMAP", "read the model into memory instead of mapping its file")                                     \
+    X(MLOCK, "mlock", 0, FLAG, NULL, NULL, 0, 0, QN_GENERATING, "model.mlock", "QUERN_MLOCK",                        \
+      "keep the model in memory: it is neither dropped nor swapped out")                                             \
+    X(N_SEQS, "n-seqs", 0, INT, "N", "1", 1, 4096, QN_VERB_INSPECT, "session.sequences", NULL,                       \
+      "sequences of --ctx-size tokens at the same time")                                                             \
     X(TEMP, "temp", 0, REAL, "T", "0.8", 0, 1000, QN_TALKING, "sampling.temperature", "QUERN_TEMP",                  \
       "temperature; 0: always the most probable token")                                                              \
     X(TOP_K, "top-k", 0, INT, "K", "40", 0, INT32_MAX, QN_TALKING, "sampling.top_k", "QUERN_TOP_K",                  \

@@ -3,6 +3,7 @@
 #include "cli/cli.h"
 #include "cli/gguf_memory.h"
 #include "cli/inspect_check.h"
+#include "cli/inspect_memory.h"
 #include "cli/inspect_plan.h"
 #include "cli/report.h"
 
@@ -23,6 +24,7 @@ typedef struct inspect {
     uint32_t n_ctx;
     qn_memory_need need;
     qn_kv_type kv_type;
+    qn_memory_plan memory;
     qn_verdict verdict;
     qn_error why; /* unless the verdict is good */
 } inspect;
@@ -162,6 +164,10 @@ static void print_memory(const inspect *in)
         [QN_KV_Q8] = "q8",   [QN_KV_Q4] = "q4",   [QN_KV_MIXED] = "mixed",
     };
     char text[QN_REPORT_BYTES_TEXT];
+    if (in->memory.known) {
+        qn_inspect_memory_print(&in->memory);
+        return;
+    }
     printf("%-12s %s\n", "weights", qn_report_bytes(in->need.weight_bytes, text));
     if (in->need.kv_known) {
         printf("%-12s %s for %u tokens in %s (estimate)\n", "kv", qn_report_bytes(in->need.kv_bytes, text),
@@ -282,6 +288,8 @@ static void json_memory(const inspect *in, qn_json_writer *w)
     } else {
         qn_json_null(w);
     }
+    qn_json_key(w, "peak");
+    qn_inspect_memory_json(&in->memory, w);
     qn_json_end_object(w);
 }
 
@@ -357,7 +365,7 @@ static int inspect_file(const qn_options *o, const char *path)
     }
     in.kv_type = (qn_kv_type)qn_options_int(o, QN_OPTION_ID_KV_TYPE);
     qn_memory_estimate(g, in.n_ctx, in.kv_type, &in.need);
-    in.verdict = qn_inspect_check(path, g, &in.why);
+    in.verdict = qn_inspect_check(path, g, o, in.n_ctx, &in.memory, &in.why);
     bool ok = true;
     if (qn_options_flag(o, QN_OPTION_ID_JSON)) {
         ok = print_json(&in);

@@ -53,6 +53,8 @@ struct qn_model {
     qn_guide_vocab *guide_vocab;
     char name[128];
     char arch[32];
+    char file[128]; /* the file's name without its folder, perhaps only its end */
+    bool is_mapped; /* the file, as against read into memory */
 };
 
 /* A sequence is in use (`is_open`) from qn_seq_open() to qn_seq_close(); slots are reused. */
@@ -69,7 +71,7 @@ struct qn_sampler {
 struct qn_session {
     qn_model *model;
     qn_session_options opt; /* with every 0 replaced */
-    uint64_t kv_asked; /* opt.kv_bytes as it was given */
+    uint64_t kv_asked; /* opt.kv_bytes as it was given; QN_KV_LEAST */
     qn_kv_layout layout;
     qn_kv *kv;
     qn_exec *exec;
@@ -88,9 +90,14 @@ struct qn_session {
 };
 
 /* session_kv.c */
+#define QN_KV_LEAST UINT64_MAX /* as kv_asked: no more than a page of each group */
 qn_status qn_kv_type_check(qn_kv_type type, qn_error *err);
 /* Plans the pages of the type and reserves kv_asked bytes of them, at most what all sequences need; 0: all that. The
  * layers of s->layout are set. On failure s->layout is that of the type, all else as it was. */
 qn_status qn_session_open_kv(qn_session *s, qn_kv_type type, uint32_t n_first, qn_error *err);
+
+/* session.c: qn_session_open() with kv_asked as given here. */
+qn_status qn_session_open_as(qn_model *m, const qn_session_options *o, uint64_t kv_asked, qn_session **out,
+                             qn_error *err);
 
 #endif

@@ -15,6 +15,13 @@ static void copy_str(char *out, size_t cap, qn_str s)
     out[n] = '\0';
 }
 
+static void copy_file_name(char *out, size_t cap, const char *path)
+{
+    const char *slash = strrchr(path, '/'), *name = slash != NULL ? slash + 1 : path;
+    size_t len = strlen(name);
+    copy_str(out, cap, qn_str_of(len < cap ? name : name + (len - cap + 1)));
+}
+
 static size_t longest_piece(const qn_tokenizer *t)
 {
     size_t longest = 0;
@@ -47,9 +54,26 @@ static qn_status load_content(qn_model *m, const qn_model_options *o, qn_error *
     return qn_net_open(m->gguf, m->rt->budget, &m->net, err);
 }
 
+/* A vocabulary is a small part of the file, so that is neither read nor kept whole for it. */
+static qn_status open_file(qn_model *m, const char *path, const qn_model_options *o, qn_error *err)
+{
+    m->is_mapped = !o->no_mmap || o->vocab_only;
+    QN_TRY(m->is_mapped ? qn_gguf_open(path, m->rt->budget, &m->gguf, err)
+                        : qn_gguf_read(path, o->progress, o->progress_ctx, m->rt->budget, &m->gguf, err));
+    if (o->mlock && !o->vocab_only) {
+        qn_status status = qn_gguf_lock(m->gguf, err);
+        return status == QN_OK ? QN_OK : qn_gguf_name_file(path, status, err);
+    }
+    if (!o->vocab_only && !o->skip_self_check) {
+        qn_gguf_fetch(m->gguf);
+    }
+    return QN_OK;
+}
+
 static qn_status load(qn_model *m, const char *path, const qn_model_options *o, qn_error *err)
 {
-    QN_TRY(qn_gguf_open(path, m->rt->budget, &m->gguf, err));
+    copy_file_name(m->file, sizeof(m->file), path);
+    QN_TRY(open_file(m, path, o, err));
     qn_status status = load_content(m, o, err);
     if (qn_gguf_damaged(m->gguf)) { /* whatever else was found wrong follows from that */
         status = qn_fail(err, QN_EDAMAGED, "the file was cut short while it was read");

@@ -94,10 +94,9 @@ static qn_status open_all(qn_session *s, qn_error *err)
     return reserve_step(s, err);
 }
 
-qn_status qn_session_open(qn_model *m, const qn_session_options *o, qn_session **out, qn_error *err)
+qn_status qn_session_open_as(qn_model *m, const qn_session_options *o, uint64_t kv_asked, qn_session **out,
+                             qn_error *err)
 {
-    QN_NEED(m, err);
-    QN_NEED(out, err);
     if (m->net == NULL) {
         return qn_fail(err, QN_EINVAL, "the model was opened with vocab_only");
     }
@@ -109,8 +108,8 @@ qn_status qn_session_open(qn_model *m, const qn_session_options *o, qn_session *
     atomic_init(&s->stop, false);
     if (o != NULL) {
         s->opt = *o;
-        s->kv_asked = o->kv_bytes;
     }
+    s->kv_asked = kv_asked;
     qn_status status = open_all(s, err);
     if (status != QN_OK) {
         qn_session_close(s);
@@ -118,6 +117,13 @@ qn_status qn_session_open(qn_model *m, const qn_session_options *o, qn_session *
     }
     *out = s;
     return QN_OK;
+}
+
+qn_status qn_session_open(qn_model *m, const qn_session_options *o, qn_session **out, qn_error *err)
+{
+    QN_NEED(m, err);
+    QN_NEED(out, err);
+    return qn_session_open_as(m, o, o != NULL ? o->kv_bytes : 0, out, err);
 }
 
 void qn_session_close(qn_session *s)

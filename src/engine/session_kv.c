@@ -45,8 +45,9 @@ qn_status qn_session_open_kv(qn_session *s, qn_kv_type type, uint32_t n_first, q
         return qn_fail(err, QN_EINVAL, "n_ctx: the KV cache of %u sequences of %u tokens does not fit in 64 bits",
                        o->n_seqs, o->n_ctx);
     }
-    uint64_t bytes = s->kv_asked == 0 || s->kv_asked > worst ? worst : s->kv_asked;
     uint64_t least = least_kv_bytes(&s->layout);
+    uint64_t bytes = s->kv_asked == 0 || s->kv_asked > worst ? worst : s->kv_asked;
+    bytes = s->kv_asked == QN_KV_LEAST ? least : bytes;
     if (bytes < least) {
         return qn_fail(err, QN_EINVAL, "kv_bytes: %llu is less than the %llu of a first page of %u tokens",
                        (unsigned long long)bytes, (unsigned long long)least, o->page_tokens);

@@ -83,7 +83,7 @@ static void build_rows(qn_session *s, qn_step_item *items, size_t n_items, qn_er
 static qn_status end_step(qn_session *s, qn_status status, qn_error *err)
 {
     if (status == QN_OK && qn_gguf_damaged(s->model->gguf)) {
-        status = qn_fail(err, QN_EDAMAGED, "the model file was cut short while in use");
+        status = qn_fail(err, QN_EDAMAGED, "%s: the model file was cut short while in use", s->model->file);
     } else if (status == QN_EABORTED) {
         atomic_store(&s->stop, false);
         qn_fail(err, QN_EABORTED, "the step was stopped on request");

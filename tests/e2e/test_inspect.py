@@ -30,7 +30,10 @@ def test_json(quern, tiny_model):
     assert out["parameters"] == sum(t["bytes"] for t in out["tensors"]) // 4
     assert out["types"]["F32"]["tensors"] == 12
     # One layer, two heads of 16, keys and values, two bytes each.
+    peak = out["memory"].pop("peak")
     assert out["memory"] == {"weight_bytes": out["parameters"] * 4, "context": 100, "kv_bytes": 100 * 2 * 16 * 2 * 2}
+    assert peak["bytes"] == sum(peak["parts"].values()) and peak["parts"]["model file"] == out["file_bytes"]
+    assert peak["mapped"] is True and peak["sequences"] == 1 and peak["batch"] == 512
 
 
 def test_full_arrays(quern, tiny_model):
