@@ -181,7 +181,7 @@ typedef struct qn_session qn_session;
 typedef struct qn_seq qn_seq;
 
 /* How keys and values are kept. Q8: bytes with a scale and a minimum for each token and head. Q4: about 4.75 bits, the
- * first page of a sequence F16. MIXED: the first tokens of a sequence F16, the others Q8. */
+ * first page of a sequence F16, its last two tokens F16 beside their codes. MIXED: the first tokens of a sequence F16, the others Q8. */
 typedef enum qn_kv_type {
     QN_KV_F16 = 0,
     QN_KV_F32 = 1,
@@ -239,7 +239,8 @@ void qn_seq_close(qn_seq *q);
 uint32_t qn_seq_length(const qn_seq *q); /* tokens in its KV memory */
 
 /* Forgets the tokens from position n_keep on. QN_ERANGE: n_keep above the length, or inside a part that a
- * sliding window has already given up (then only 0 is possible). */
+ * sliding window has already given up (then only 0 is possible). What follows is the same to the bit as if the tokens
+ * had never been; with Q4 but for rounding, since the tokens that are the last ones now are there as codes only. */
 qn_status qn_seq_truncate(qn_seq *q, uint32_t n_keep, qn_error *err);
 
 typedef enum qn_want { QN_WANT_NONE, QN_WANT_LAST, QN_WANT_ALL } qn_want;

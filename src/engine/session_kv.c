@@ -3,6 +3,7 @@
 
 #define MIXED_FIRST_TOKENS 512
 #define Q4_FIRST_TOKENS 32 /* enough for a mean of the keys; and what all tokens attend to stands there */
+#define Q4_RECENT_TOKENS 2 /* without them 4 bits would cost more than twice as much; more of them help little */
 
 qn_status qn_kv_type_check(qn_kv_type type, qn_error *err)
 {
@@ -15,6 +16,7 @@ static void apply_type(qn_kv_layout *l, qn_kv_type type, uint32_t n_first)
 {
     l->type = type == QN_KV_F32 ? QN_TYPE_F32 : type == QN_KV_BF16 ? QN_TYPE_BF16 : QN_TYPE_F16;
     l->bits = type == QN_KV_Q4 ? 4 : type == QN_KV_Q8 || type == QN_KV_MIXED ? 8 : 0;
+    l->n_recent = type == QN_KV_Q4 ? Q4_RECENT_TOKENS : 0;
     uint32_t n_plain = 0;
     if (type == QN_KV_MIXED) {
         n_plain = n_first != 0 ? n_first : MIXED_FIRST_TOKENS;

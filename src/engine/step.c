@@ -44,7 +44,8 @@ static void add_rows(qn_session *s, qn_step_item *it)
     qn_seq *q = it->seq;
     q->in_step = true;
     qn_step_seq *seq = &s->step_seqs[r->n_seqs];
-    *seq = (qn_step_seq){.first_row = r->n_rows, .n_rows = it->n_tokens, .pos0 = q->kv.length, .means = q->kv.means};
+    *seq = (qn_step_seq){.first_row = r->n_rows, .n_rows = it->n_tokens, .pos0 = q->kv.length, .means = q->kv.means,
+                         .recent = q->kv.recent, .n_recent = q->kv.n_recent};
     for (uint32_t g = 0; g < s->layout.n_groups; g++) {
         seq->pages[g] = q->kv.pages[g];
     }

@@ -128,11 +128,16 @@ static void give_page(qn_kv *kv, uint32_t g, uint32_t i_page, uint8_t *page)
 
 qn_status qn_kv_seq_fit(qn_kv *kv, qn_kv_seq *s, qn_error *err)
 {
-    if (kv->layout->n_means == 0 || s->means != NULL) {
-        return QN_OK;
+    const qn_kv_layout *l = kv->layout;
+    if (l->n_means != 0 && s->means == NULL) {
+        s->means = qn_zalloc_array(kv->budget, "kv", l->n_means, sizeof(float));
     }
-    s->means = qn_zalloc_array(kv->budget, "kv", kv->layout->n_means, sizeof(float));
-    return s->means != NULL ? QN_OK : qn_fail(err, QN_ENOMEM, "no memory for the means of a sequence's keys");
+    if (l->recent_bytes != 0 && s->recent == NULL) {
+        s->recent = l->recent_bytes > SIZE_MAX ? NULL : qn_zalloc(kv->budget, "kv", (size_t)l->recent_bytes);
+    }
+    return (l->n_means == 0 || s->means != NULL) && (l->recent_bytes == 0 || s->recent != NULL)
+               ? QN_OK
+               : qn_fail(err, QN_ENOMEM, "no memory for the means and the last tokens of a sequence");
 }
 
 qn_status qn_kv_seq_init(qn_kv *kv, qn_kv_seq *s, uint32_t n_ctx, qn_error *err)
@@ -170,14 +175,22 @@ void qn_kv_seq_free(qn_kv *kv, qn_kv_seq *s)
         s->pages[g] = NULL;
     }
     qn_free(s->means);
+    qn_free(s->recent);
     *s = (qn_kv_seq){0};
 }
 
-void qn_kv_seq_cancel(qn_kv *kv, qn_kv_seq *s)
+/* Frees the pages that no token stands in. */
+static void drop_reserved(qn_kv *kv, qn_kv_seq *s)
 {
     for (uint32_t g = 0; g < kv->layout->n_groups; g++) {
         drop_tail(kv, s, g, (uint32_t)pages_for(kv->layout, s->length));
     }
+}
+
+void qn_kv_seq_cancel(qn_kv *kv, qn_kv_seq *s)
+{
+    drop_reserved(kv, s);
+    s->n_recent = 0;
 }
 
 qn_status qn_kv_seq_reserve(qn_kv *kv, qn_kv_seq *s, uint32_t n_tokens, qn_error *err)
@@ -190,7 +203,7 @@ qn_status qn_kv_seq_reserve(qn_kv *kv, qn_kv_seq *s, uint32_t n_tokens, qn_error
         while (s->end[g] < end) {
             uint8_t *page = take_page(kv, g, s->end[g]);
             if (page == NULL) {
-                qn_kv_seq_cancel(kv, s);
+                drop_reserved(kv, s);
                 return qn_fail(err, QN_EFULL, "no KV page left for %u more tokens", n_tokens);
             }
             s->pages[g][s->end[g]++] = page;
@@ -208,6 +221,7 @@ static uint32_t first_visible(uint32_t window, uint32_t pos)
 void qn_kv_seq_commit(qn_kv *kv, qn_kv_seq *s, uint32_t n_tokens)
 {
     s->length += n_tokens;
+    s->n_recent = (uint32_t)least((uint64_t)s->n_recent + n_tokens, kv->layout->n_recent);
     for (uint32_t g = 0; g < kv->layout->n_groups; g++) {
         uint32_t keep = first_visible(kv->layout->groups[g].window, s->length) / kv->layout->page_tokens;
         for (; s->first[g] < keep && s->first[g] < s->end[g]; s->first[g]++) {
@@ -235,6 +249,7 @@ qn_status qn_kv_seq_truncate(qn_kv *kv, qn_kv_seq *s, uint32_t n_keep, qn_error 
             s->first[g] = s->end[g] = 0;
         }
     }
+    s->n_recent -= (uint32_t)least(s->n_recent, s->length - n_keep);
     s->length = n_keep;
     return QN_OK;
 }

@@ -30,6 +30,8 @@ typedef struct qn_kv_seq {
     uint32_t max_pages;
     uint8_t **pages[QN_KV_MAX_GROUPS];
     uint32_t first[QN_KV_MAX_GROUPS], end[QN_KV_MAX_GROUPS];
+    uint8_t *recent;   /* layout->recent_bytes: the last tokens as plain numbers; NULL: none are kept */
+    uint32_t n_recent; /* of them, those that are there: [length - n_recent, length) */
     float *means; /* layout->n_means floats, set while the first page is filled for the last time; NULL: none */
 } qn_kv_seq;
 
@@ -43,7 +45,7 @@ void qn_kv_seq_free(qn_kv *kv, qn_kv_seq *s);
 qn_status qn_kv_seq_reserve(qn_kv *kv, qn_kv_seq *s, uint32_t n_tokens, qn_error *err);
 /* The reserved tokens were written: they count now, and pages that fell behind a window are freed. */
 void qn_kv_seq_commit(qn_kv *kv, qn_kv_seq *s, uint32_t n_tokens);
-/* The reserved tokens were not written. */
+/* The reserved tokens were not written, or not all: what was kept of the last ones is gone. */
 void qn_kv_seq_cancel(qn_kv *kv, qn_kv_seq *s);
 /* QN_ERANGE: longer than the sequence, or positions that the next row sees are gone. */
 qn_status qn_kv_seq_truncate(qn_kv *kv, qn_kv_seq *s, uint32_t n_keep, qn_error *err);

@@ -42,6 +42,8 @@ static bool place_layer(qn_kv_layout *kv, qn_kv_layer *l)
                                     &l->k_code_offset) &&
                               place(&g->code_bytes, l->n_heads, qn_kv_v_bytes(kv->bits, l->v_dim, kv->page_tokens),
                                     &l->v_code_offset) && g->code_bytes < MAX_PAGE)) &&
+           place(&kv->recent_bytes, (uint64_t)l->n_heads * kv->n_recent, item_bytes * ((uint64_t)l->head_dim + l->v_dim),
+                 &l->recent_offset) &&
            (!qn_kv_is_centred(kv) || qn_add_u64(kv->n_means, means, &kv->n_means));
 }
 
@@ -49,6 +51,7 @@ qn_status qn_kv_layout_plan(qn_kv_layout *kv, qn_error *err)
 {
     kv->n_groups = 0;
     kv->n_means = 0;
+    kv->recent_bytes = 0;
     for (uint32_t i = 0; i < kv->n_layers; i++) {
         qn_kv_layer *l = &kv->layers[i];
         QN_TRY(group_of(kv, l->window, &l->i_group, err));

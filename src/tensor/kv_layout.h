@@ -21,7 +21,8 @@ typedef struct qn_kv_layer {
     uint32_t i_group;
     uint64_t k_offset, v_offset;
     uint64_t k_code_offset, v_code_offset;
-    uint64_t mean_offset; /* in floats, of a sequence's means */
+    uint64_t mean_offset;   /* in floats, of a sequence's means */
+    uint64_t recent_offset; /* in bytes, of a sequence's recent tokens: [n_heads][n_recent][K, then V] */
 } qn_kv_layer;
 
 typedef struct qn_kv_group {
@@ -38,6 +39,8 @@ typedef struct qn_kv_layout {
     uint32_t n_layers, n_groups;
     qn_kv_layer *layers;
     qn_kv_group groups[QN_KV_MAX_GROUPS];
+    uint32_t n_recent;     /* the last tokens of a sequence that are kept plain too; token t in place t % n_recent */
+    uint64_t recent_bytes; /* of all of them; set by qn_kv_layout_plan() */
     uint64_t n_means; /* floats of a sequence's means; set by qn_kv_layout_plan() */
 } qn_kv_layout;
 

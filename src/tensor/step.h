@@ -13,6 +13,8 @@ typedef struct qn_step_seq {
     /* pages[g][i] holds positions [i * page_tokens, (i + 1) * page_tokens) of group g; NULL behind the window. */
     uint8_t *const *pages[QN_KV_MAX_GROUPS];
     float *means; /* of the keys in its first page, once that is full; NULL when the layout has none */
+    uint8_t *recent;   /* the last tokens before pos0 as plain numbers; NULL when the layout keeps none */
+    uint32_t n_recent; /* how many of them are there; at most what the layout keeps */
 } qn_step_seq;
 
 typedef struct qn_step_rows {

@@ -31,7 +31,7 @@ uint64_t qn_cpu_attention_scratch(const qn_exec *ex, const qn_cpu_op *op)
     uint32_t group = group_of(ex, op);
     uint64_t n_q = (uint64_t)tile_rows_of(group) * group;
     return round64(4 * n_q * l->head_dim) + round64(4 * n_q * l->v_dim) + 5 * round64(4 * n_q) +
-           n_q * qn_attn_q_bytes(l->head_dim) +
+           n_q * qn_attn_q_bytes(l->head_dim) + round64(qn_cpu_recent_scratch(ex->kv, l)) +
            round64(4 * qn_attn_scratch_floats(n_q, l->head_dim, l->v_dim, ex->kv->page_tokens));
 }
 
@@ -81,14 +81,9 @@ static qn_attention_run begin(qn_worker *w, const qn_cpu_op *op)
     a.hi = (uint32_t *)(void *)(at + 3 * round64(4 * n_q));
     a.offset = (float *)(void *)(at + 4 * round64(4 * n_q));
     a.q_codes = at + 5 * round64(4 * n_q);
-    a.page_scratch = (float *)(void *)(a.q_codes + n_q * qn_attn_q_bytes(a.layer->head_dim));
+    a.recent_page = a.q_codes + n_q * qn_attn_q_bytes(a.layer->head_dim);
+    a.page_scratch = (float *)(void *)(a.recent_page + round64(qn_cpu_recent_scratch(a.kv, a.layer)));
     return a;
-}
-
-static uint32_t first_visible(const qn_attention_run *a, uint32_t pos)
-{
-    uint32_t window = a->layer->window;
-    return window != 0 && pos + 1 > window ? pos + 1 - window : 0;
 }
 
 /* How a decode row's pages [first, first + n) are cut. */
@@ -99,7 +94,7 @@ typedef struct splits {
 static splits splits_of(const qn_attention_run *a, const qn_step_seq *seq)
 {
     uint32_t pt = a->kv->page_tokens;
-    splits s = {.first_page = first_visible(a, seq->pos0) / pt};
+    splits s = {.first_page = qn_attention_first_visible(a, seq->pos0) / pt};
     s.n_pages = seq->pos0 / pt + 1 - s.first_page;
     uint32_t least = QN_CPU_SPLIT_TOKENS / pt, cap = max_splits(a->w->ex);
     uint32_t even = (s.n_pages + cap - 1) / cap;
@@ -143,7 +138,8 @@ static void load_queries(const qn_attention_run *a, const qn_step_seq *seq, uint
     }
 }
 
-/* Folds pages [first, end) into the state of the loaded queries, whose rows stand at positions pos0, pos0 + 1, ... */
+/* Folds pages [first, end) into the state of the loaded queries, whose rows stand at positions pos0, pos0 + 1, ...; with
+ * the last page the recent tokens too. */
 static void fold_pages(const qn_attention_run *a, const qn_step_seq *seq, uint32_t pos0, uint32_t n_rows, uint32_t i_head,
                        uint32_t first, uint32_t end)
 {
@@ -171,8 +167,10 @@ static void fold_pages(const qn_attention_run *a, const qn_step_seq *seq, uint32
                       .scratch = a->page_scratch};
     for (uint32_t i_page = first; i_page < end; i_page++) {
         uint32_t base = i_page * pt;
+        bool is_plain = qn_kv_is_plain(a->kv, a->layer, i_page);
         for (uint32_t r = 0; r < n_rows; r++) {
-            uint32_t lo = first_visible(a, pos0 + r), hi = pos0 + r + 1;
+            uint32_t lo = qn_attention_first_visible(a, pos0 + r);
+            uint32_t hi = is_plain ? pos0 + r + 1 : qn_attention_recent_from(a, seq, pos0 + r);
             lo = lo > base ? lo - base : 0;
             hi = hi > base ? hi - base : 0;
             hi = hi < pt ? hi : pt;
@@ -182,10 +180,13 @@ static void fold_pages(const qn_attention_run *a, const qn_step_seq *seq, uint32
             }
         }
         uint8_t *page = qn_attention_page(a, seq, i_page);
-        p.bits = qn_kv_is_plain(a->kv, a->layer, i_page) ? 0 : a->kv->bits;
+        p.bits = is_plain ? 0 : a->kv->bits;
         p.k = qn_kv_k_block(a->kv, a->layer, page, i_page, i_head);
         p.v = qn_kv_v_block(a->kv, a->layer, page, i_page, i_head);
         a->w->k->attn_page(&p);
+    }
+    if (end == (pos0 + n_rows - 1) / pt + 1) {
+        qn_attention_fold_recent(a, seq, &p, pos0, n_rows, i_head);
     }
     for (uint32_t i = 0; i < n_q && a->kv->bits != 0; i++) {
         a->w->k->rotate(a->acc + (uint64_t)i * a->layer->v_dim, a->layer->v_dim);
@@ -202,7 +203,10 @@ static void attend_tile(const qn_attention_run *a, const qn_step_seq *seq, uint3
     uint32_t r0 = i_tile * a->tile_rows, left = seq->n_rows - r0, pt = a->kv->page_tokens;
     uint32_t n_rows = left < a->tile_rows ? left : a->tile_rows, pos0 = seq->pos0 + r0;
     load_queries(a, seq, seq->first_row + r0, n_rows, i_head);
-    fold_pages(a, seq, pos0, n_rows, i_head, first_visible(a, pos0) / pt, (pos0 + n_rows - 1) / pt + 1);
+    fold_pages(a, seq, pos0, n_rows, i_head, qn_attention_first_visible(a, pos0) / pt, (pos0 + n_rows - 1) / pt + 1);
+    if (i_tile == 0) {
+        qn_attention_keep_recent(a, seq, i_head);
+    }
     for (uint32_t r = 0; r < n_rows; r++) {
         for (uint32_t g = 0; g < a->group; g++) {
             uint32_t i = r * a->group + g;
@@ -228,6 +232,9 @@ static void attend_split(const qn_attention_run *a, uint32_t i_seq, const splits
     }
     load_queries(a, seq, seq->first_row, 1, i_head);
     fold_pages(a, seq, seq->pos0, 1, i_head, first, end);
+    if (i_split == s->n - 1) {
+        qn_attention_keep_recent(a, seq, i_head);
+    }
     for (uint32_t g = 0; g < a->group; g++) {
         const float *acc = a->acc + (uint64_t)g * a->layer->v_dim;
         if (s->n == 1) {

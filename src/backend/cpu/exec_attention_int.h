@@ -17,7 +17,14 @@ typedef struct qn_attention_run {
     float *q, *m, *l, *acc, *offset, *page_scratch;
     uint32_t *lo, *hi;
     uint8_t *q_codes;
+    uint8_t *recent_page; /* room for a plain page of one head */
 } qn_attention_run;
+
+static inline uint32_t qn_attention_first_visible(const qn_attention_run *a, uint32_t pos)
+{
+    uint32_t window = a->layer->window;
+    return window != 0 && pos + 1 > window ? pos + 1 - window : 0;
+}
 
 /* Norm and rotary embedding of one head of row i_row, in place. */
 void qn_attention_prepare(const qn_attention_run *a, const qn_cpu_head_prep *prep, float *x, uint32_t head_dim,
@@ -32,6 +39,15 @@ static inline uint8_t *qn_attention_page(const qn_attention_run *a, const qn_ste
  * where some need the mean of others. c: two lists of chunks. */
 void qn_attention_write_head(const qn_attention_run *a, const qn_step_seq *seq, uint32_t i_row, uint32_t i_head);
 void qn_attention_write_all(const qn_attention_run *a, qn_chunks *c);
+
+/* exec_recent.c: the first token that a row at pos takes as plain numbers though its page holds codes; pos + 1: none.
+ * Then folding those of the loaded queries, p being all set but for the page; and, once the queries of a step's first
+ * tile are through, keeping its last tokens for the steps to come. */
+uint32_t qn_attention_recent_from(const qn_attention_run *a, const qn_step_seq *seq, uint32_t pos);
+void qn_attention_fold_recent(const qn_attention_run *a, const qn_step_seq *seq, qn_attn_page *p, uint32_t pos0,
+                              uint32_t n_rows, uint32_t i_head);
+void qn_attention_keep_recent(const qn_attention_run *a, const qn_step_seq *seq, uint32_t i_head);
+uint64_t qn_cpu_recent_scratch(const qn_kv_layout *kv, const qn_kv_layer *l);
 
 /* The mean of a head's keys over the sequence's first page; only where keys are kept less it. */
 static inline float *qn_attention_mean(const qn_attention_run *a, const qn_step_seq *seq, uint32_t i_head)

@@ -53,15 +53,17 @@ static void put_plain(const qn_attention_run *a, const qn_step_seq *seq, uint32_
     }
 }
 
-/* k is spoilt; codes has room for the longer of the two. */
-static void put_codes(const qn_attention_run *a, const qn_step_seq *seq, uint32_t pos, uint32_t i_head, float *k,
-                      const float *v, uint8_t *codes)
+/* rest: room for the key, and for the codes of the longer of the two. */
+static void put_codes(const qn_attention_run *a, const qn_step_seq *seq, uint32_t pos, uint32_t i_head,
+                      const float *k, const float *v, float *rest)
 {
     const qn_kv_layer *l = a->layer;
     uint32_t pt = a->kv->page_tokens, bits = a->kv->bits;
-    uint8_t *page = qn_attention_page(a, seq, pos / pt);
+    uint8_t *page = qn_attention_page(a, seq, pos / pt), *codes = (uint8_t *)(rest + l->head_dim);
     if (qn_kv_is_centred(a->kv)) {
-        a->w->k->add_scaled(qn_attention_mean(a, seq, i_head), -1.0F, l->head_dim, k);
+        memcpy(rest, k, sizeof(float) * l->head_dim);
+        a->w->k->add_scaled(qn_attention_mean(a, seq, i_head), -1.0F, l->head_dim, rest);
+        k = rest;
     }
     qn_kv_scale s = a->w->k->kv_encode(k, l->head_dim, qn_kv_k_bits(bits), codes);
     qn_kv_put_k(codes, s, bits, l->head_dim, pt, pos % pt, qn_kv_k_block(a->kv, l, page, pos / pt, i_head));
@@ -79,14 +81,14 @@ void qn_attention_write_head(const qn_attention_run *a, const qn_step_seq *seq, 
     const float *v = (const float *)qn_job_row(job, a->op->v, i_row) + i_head * l->v_dim;
     qn_attention_prepare(a, &a->op->k_prep, k, l->head_dim, i_row);
     if (a->kv->bits != 0) {
-        /* The scratch of a page holds v_dim floats and v_dim + head_dim bytes many times. */
+        /* The scratch of a page holds v_dim + head_dim floats and as many bytes many times. */
         float *turned = a->page_scratch;
         memcpy(turned, v, sizeof(float) * l->v_dim);
         a->w->k->rotate(turned, l->v_dim);
         a->w->k->rotate(k, l->head_dim);
         v = turned;
         if (!qn_kv_is_plain(a->kv, l, pos / a->kv->page_tokens)) {
-            put_codes(a, seq, pos, i_head, k, v, (uint8_t *)(turned + l->v_dim));
+            put_codes(a, seq, pos, i_head, k, v, turned + l->v_dim);
             return;
         }
     }

@@ -11,7 +11,7 @@ typedef struct fixture {
     qn_kv_layer layers[MAX_LAYERS];
     qn_kv_layout layout;
     qn_kv *kv;
-    uint32_t bits, n_plain; /* for open_kv() */
+    uint32_t bits, n_plain, n_recent; /* for open_kv() */
 } fixture;
 
 /* Layers with the given windows; pages of page_tokens tokens; room for max_bytes. */
@@ -23,6 +23,7 @@ static void open_kv(fixture *f, uint32_t n_layers, const uint32_t *windows, uint
     f->layout = (qn_kv_layout){.type = QN_TYPE_F32, .page_tokens = page_tokens, .n_layers = n_layers, .layers = f->layers};
     f->layout.bits = f->bits;
     f->layout.n_plain = f->n_plain;
+    f->layout.n_recent = f->n_recent;
     assert_int_equal(qn_kv_layout_plan(&f->layout, NULL), QN_OK);
     assert_int_equal(qn_kv_open(&f->layout, max_bytes, NULL, &f->kv, NULL), QN_OK);
 }
@@ -465,6 +466,38 @@ static void test_no_memory(void **state)
     qn_budget_close(b);
 }
 
+/* How many of the last tokens are kept: not more than there are, none that a failed step may have written over, and
+ * after a truncation those that are still at the end. */
+static void test_recent_tokens(void **state)
+{
+    (void)state;
+    fixture f = {.bits = 4, .n_plain = 1, .n_recent = 3};
+    qn_kv_seq s;
+    const uint32_t windows[] = {0, 16};
+    open_kv(&f, 2, windows, 8, 1 << 20);
+    assert_int_equal(qn_kv_seq_init(f.kv, &s, 100, NULL), QN_OK);
+    assert_non_null(s.recent);
+    memset(s.recent, 1, f.layout.recent_bytes);
+    assert_int_equal(s.n_recent, 0);
+    append(&f, &s, 2);
+    assert_int_equal(s.n_recent, 2);
+    append(&f, &s, 20);
+    assert_int_equal(s.n_recent, 3);
+    assert_int_equal(qn_kv_seq_truncate(f.kv, &s, 21, NULL), QN_OK);
+    assert_int_equal(s.n_recent, 2);
+    assert_int_equal(qn_kv_seq_truncate(f.kv, &s, 16, NULL), QN_OK);
+    assert_int_equal(s.n_recent, 0);
+    append(&f, &s, 1);
+    assert_int_equal(s.n_recent, 1);
+    assert_int_equal(qn_kv_seq_reserve(f.kv, &s, 100, NULL), QN_ERANGE);
+    assert_int_equal(s.n_recent, 1);
+    assert_int_equal(qn_kv_seq_reserve(f.kv, &s, 2, NULL), QN_OK);
+    qn_kv_seq_cancel(f.kv, &s);
+    assert_int_equal(s.n_recent, 0);
+    qn_kv_seq_free(f.kv, &s);
+    qn_kv_close(f.kv);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -476,6 +509,7 @@ int main(void)
         cmocka_unit_test(test_random_calls),
         cmocka_unit_test(test_the_worst_case_is_enough),
         cmocka_unit_test(test_no_memory),
+        cmocka_unit_test(test_recent_tokens),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

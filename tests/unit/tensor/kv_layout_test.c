@@ -26,6 +26,21 @@ static void test_one_group(void **state)
     assert_int_equal(kv.groups[0].page_bytes, 2 * 2 * (2 * 16 * 8 * 4));
 }
 
+/* What a sequence keeps of its last tokens: every layer's part behind that of the one before. */
+static void test_recent_tokens(void **state)
+{
+    (void)state;
+    qn_kv_layer layers[] = {{.n_heads = 3, .head_dim = 5, .v_dim = 7}, {.n_heads = 1, .head_dim = 16, .v_dim = 8}};
+    qn_kv_layout kv = {.type = QN_TYPE_F16, .bits = 4, .n_plain = 1, .page_tokens = 8, .n_layers = 2, .layers = layers};
+    assert_int_equal(qn_kv_layout_plan(&kv, NULL), QN_OK);
+    assert_int_equal(kv.recent_bytes, 0);
+    kv.n_recent = 2;
+    assert_int_equal(qn_kv_layout_plan(&kv, NULL), QN_OK);
+    assert_int_equal(layers[0].recent_offset, 0);
+    assert_int_equal(layers[1].recent_offset, 192); /* 3 heads of 2 tokens of 12 halves are 144 */
+    assert_int_equal(kv.recent_bytes, 192 + 128);
+}
+
 /* Blocks of all heads and layers of a group in pages of the kind of i_page: inside the page, none over another. */
 static void check_pages(const qn_kv_layout *kv, uint32_t i_page)
 {
@@ -139,6 +154,7 @@ static void test_limits(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_recent_tokens),
         cmocka_unit_test(test_one_group),
         cmocka_unit_test(test_groups_and_odd_sizes),
         cmocka_unit_test(test_limits),
