@@ -123,7 +123,8 @@ qn_status qn_session_open(qn_model *m, const qn_session_options *o, qn_session *
 {
     QN_NEED(m, err);
     QN_NEED(out, err);
-    return qn_session_open_as(m, o, o != NULL ? o->kv_bytes : 0, out, err);
+    uint64_t kv_bytes = o != NULL ? o->kv_bytes : 0;
+    return qn_session_open_as(m, o, kv_bytes != QN_KV_LEAST ? kv_bytes : 0, out, err);
 }
 
 void qn_session_close(qn_session *s)

@@ -54,6 +54,7 @@ static void test_need_is_what_is_held(void **state)
         {.n_ctx = 2048, .n_seqs = 2, .page_tokens = 64, .kv_type = QN_KV_MIXED, .n_threads = 1},
         {.n_ctx = 2048, .kv_bytes = 200000},
         {.n_ctx = 64, .kv_bytes = 1u << 30}, /* more than can be used */
+        {.n_ctx = 64, .kv_bytes = UINT64_MAX},
     };
     qn_runtime *rt = open_runtime(NULL, 2);
     for (size_t k = 0; k < QN_TINY_N_KINDS; k++) {
