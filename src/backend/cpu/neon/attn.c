@@ -24,15 +24,15 @@ typedef struct row_block {
 static __attribute__((noinline)) void score_block(const qn_attn_page *a, size_t n_rows, const float *const *q,
                                                   size_t t0, size_t t1, float *s)
 {
-#define SCORE_CASE(n)                                                                              \
-    case n:                                                                                        \
-        if (a->type == QN_TYPE_F16) {                                                              \
-            qn_score_rows(n, QN_TYPE_F16, q, a->head_dim, a->k, a->page_tokens, t0, t1, s);        \
-        } else if (a->type == QN_TYPE_BF16) {                                                      \
-            qn_score_rows(n, QN_TYPE_BF16, q, a->head_dim, a->k, a->page_tokens, t0, t1, s);       \
-        } else {                                                                                   \
-            qn_score_rows(n, QN_TYPE_F32, q, a->head_dim, a->k, a->page_tokens, t0, t1, s);        \
-        }                                                                                          \
+#define SCORE_CASE(n)                                                                        \
+    case n:                                                                                  \
+        if (a->type == QN_TYPE_F16) {                                                        \
+            qn_score_rows(n, QN_TYPE_F16, q, a->head_dim, a->k, a->page_tokens, t0, t1, s);  \
+        } else if (a->type == QN_TYPE_BF16) {                                                \
+            qn_score_rows(n, QN_TYPE_BF16, q, a->head_dim, a->k, a->page_tokens, t0, t1, s); \
+        } else {                                                                             \
+            qn_score_rows(n, QN_TYPE_F32, q, a->head_dim, a->k, a->page_tokens, t0, t1, s);  \
+        }                                                                                    \
         break;
     switch (n_rows) {
         FOR_ROWS(SCORE_CASE)
@@ -45,15 +45,15 @@ static __attribute__((noinline)) void score_block(const qn_attn_page *a, size_t 
 static __attribute__((noinline)) void value_block(const qn_attn_page *a, size_t n_rows, const float *p,
                                                   const float *keep, size_t t0, size_t t1, float *const *acc)
 {
-#define VALUE_CASE(n)                                                                              \
-    case n:                                                                                        \
-        if (a->type == QN_TYPE_F16) {                                                              \
-            qn_value_rows(n, QN_TYPE_F16, p, a->page_tokens, keep, a->v, a->v_dim, t0, t1, acc);   \
-        } else if (a->type == QN_TYPE_BF16) {                                                      \
-            qn_value_rows(n, QN_TYPE_BF16, p, a->page_tokens, keep, a->v, a->v_dim, t0, t1, acc);  \
-        } else {                                                                                   \
-            qn_value_rows(n, QN_TYPE_F32, p, a->page_tokens, keep, a->v, a->v_dim, t0, t1, acc);   \
-        }                                                                                          \
+#define VALUE_CASE(n)                                                                             \
+    case n:                                                                                       \
+        if (a->type == QN_TYPE_F16) {                                                             \
+            qn_value_rows(n, QN_TYPE_F16, p, a->page_tokens, keep, a->v, a->v_dim, t0, t1, acc);  \
+        } else if (a->type == QN_TYPE_BF16) {                                                     \
+            qn_value_rows(n, QN_TYPE_BF16, p, a->page_tokens, keep, a->v, a->v_dim, t0, t1, acc); \
+        } else {                                                                                  \
+            qn_value_rows(n, QN_TYPE_F32, p, a->page_tokens, keep, a->v, a->v_dim, t0, t1, acc);  \
+        }                                                                                         \
         break;
     switch (n_rows) {
         FOR_ROWS(VALUE_CASE)

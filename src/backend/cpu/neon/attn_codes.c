@@ -3,8 +3,8 @@
  * A query row, and a row of weights, is an integer of 15 bits times the row's scale. It is kept as two rows of signed
  * bytes, 128 * high + low, each of which is multiplied by the codes. Codes of 8 bits are made signed by taking 128 from
  * them, and 128 times the row's sum is added again. The sums are exact, whatever the tile's shape: a row's bits do not
- * depend on the rows beside it. What a page's min and scale add is applied once a token (scores) or once a row (values).
- * SPDX-License-Identifier: MIT */
+ * depend on the rows beside it. What a page's min and scale add is applied once a token (scores) or once a row
+ * (values). SPDX-License-Identifier: MIT */
 #include "backend/cpu/neon/attn_codes.h"
 #include "backend/cpu/neon/attn_tile.h"
 #include "backend/cpu/neon/math_int.h"
@@ -141,8 +141,7 @@ QN_INLINE void load_scales(const uint16_t *at, uint32_t code_bits, size_t page_t
     }
     uint16x4_t packed = vld1_u16(at);
     float32x4_t z = vcvtq_f32_u32(vmovl_u16(vand_u16(packed, vdup_n_u16(15))));
-    float32x4_t in_scales =
-        vfmaq_n_f32(vdupq_n_f32(qn_kv_packed_first(code_bits)), z, qn_kv_packed_step(code_bits));
+    float32x4_t in_scales = vfmaq_n_f32(vdupq_n_f32(qn_kv_packed_first(code_bits)), z, qn_kv_packed_step(code_bits));
     *scale = vcvt_f32_f16(vreinterpret_f16_u16(vand_u16(vshr_n_u16(packed, 1), vdup_n_u16(0x7FF8))));
     *min = vmulq_f32(*scale, in_scales);
 }
@@ -370,8 +369,8 @@ void qn_attn_value_codes_neon(const qn_attn_page *a, const uint32_t *row, size_t
     const size_t in_cell = 32 / a->bits;
     const size_t c0 = lo / in_cell;
     const size_t c1 = (hi + in_cell - 1) / in_cell;
-    const uint16_t *scales = (const uint16_t *)(const void *)((const uint8_t *)a->v +
-                                                              qn_kv_v_code_bytes(a->bits, a->v_dim, a->page_tokens));
+    const uint16_t *scales =
+        (const uint16_t *)(const void *)((const uint8_t *)a->v + qn_kv_v_code_bytes(a->bits, a->v_dim, a->page_tokens));
     for (size_t r = 0; r < n_rows; r++) {
         encode_row(a, row[r], p + r * a->page_tokens, scales, lo / 8 * 8, (hi + 7) / 8 * 8, r, &w);
     }

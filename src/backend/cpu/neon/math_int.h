@@ -27,7 +27,8 @@ QN_INLINE float32x4_t qn_exp4_core(float32x4_t x)
     p = vfmaq_f32(vdupq_n_f32(0x1.fffffcp-2F), p, r);
     p = vfmaq_f32(r, vmulq_f32(r, r), p);
     p = vaddq_f32(p, vdupq_n_f32(1.0F));
-    /* p is in (0.7, 1.42): adding n to its exponent field stays a normal number over the whole range. For NaN n is 0. */
+    /* p is in (0.7, 1.42): adding n to its exponent field stays a normal number over the whole range. For NaN n is 0.
+     */
     return vreinterpretq_f32_s32(vaddq_s32(vreinterpretq_s32_f32(p), vshlq_n_s32(n, 23)));
 }
 
@@ -71,6 +72,5 @@ QN_INLINE float32x4_t qn_max4(float32x4_t a, float32x4_t b)
 {
     return vmaxnmq_f32(a, b);
 }
-
 
 #endif

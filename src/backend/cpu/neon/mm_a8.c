@@ -41,8 +41,7 @@ QN_INLINE int32x4_t quad_dot(const qn_quad *g, const int8_t *x, qn_quants quants
     return vpaddq_s32(half[0], half[1]);
 }
 
-QN_INLINE float32x4_t quad_add(const qn_quad *g, const void *x, size_t n_k, size_t k, qn_quants quants,
-                               float32x4_t acc)
+QN_INLINE float32x4_t quad_add(const qn_quad *g, const void *x, size_t n_k, size_t k, qn_quants quants, float32x4_t acc)
 {
     int32x4_t dot = quad_dot(g, qn_a8_q(x) + k, quants);
     float32x4_t scale = vmulq_f32(g->d, vld1q_f32(qn_a8_d(x, n_k) + k / 32));

@@ -31,9 +31,7 @@ void qn_quantize_a8_neon(const float *x, size_t n, void *out);
 
 QN_INLINE size_t qn_tile_bytes(qn_quants quants)
 {
-    return quants == QN_SCALED   ? sizeof(qn_panel_s8)
-           : quants == QN_HALVES ? sizeof(qn_panel_h8)
-                                 : sizeof(qn_panel_u8);
+    return quants == QN_SCALED ? sizeof(qn_panel_s8) : quants == QN_HALVES ? sizeof(qn_panel_h8) : sizeof(qn_panel_u8);
 }
 
 QN_INLINE size_t qn_tile_at_d(qn_quants quants)
@@ -71,8 +69,8 @@ QN_INLINE void qn_pack_quad(const qn_quad *g, qn_quants quants, size_t together,
     }
 }
 
-QN_INLINE void qn_a8_pack(qn_unpack_fn *unpack, size_t group_bytes, qn_quants quants, size_t together,
-                          const uint8_t *w, size_t row_bytes, size_t n_rows, size_t n_k, void *panel)
+QN_INLINE void qn_a8_pack(qn_unpack_fn *unpack, size_t group_bytes, qn_quants quants, size_t together, const uint8_t *w,
+                          size_t row_bytes, size_t n_rows, size_t n_k, void *panel)
 {
     uint8_t *tiles = panel;
     if (n_rows < QN_PANEL_ROWS) {

@@ -21,8 +21,8 @@ typedef struct qn_quad {
     int16x8_t sc;  /* QN_HALVES */
 } qn_quad;
 
-/* Quad i_quad of the 256 elements at p; blocks from n_blocks on, n_blocks <= 4, become zeros and are not read. K formats
- * always have all four. */
+/* Quad i_quad of the 256 elements at p; blocks from n_blocks on, n_blocks <= 4, become zeros and are not read. K
+ * formats always have all four. */
 typedef void qn_unpack_fn(const uint8_t *p, size_t i_quad, size_t n_blocks, qn_quad *g);
 
 /* Finds the blocks of a quad; zeros stand in for those behind a row's end. */
@@ -188,14 +188,14 @@ QN_INLINE void qn_unpack_Q6_K(const uint8_t *p, size_t i_quad, size_t n_blocks, 
 }
 
 /* X(type, bytes of 256 elements, kind) */
-#define QN_NEON_A8_FORMATS(X)    \
-    X(Q4_0, 8 * 18, QN_SCALED)   \
-    X(Q4_1, 8 * 20, QN_SHIFTED)  \
-    X(Q5_0, 8 * 22, QN_SCALED)   \
-    X(Q5_1, 8 * 24, QN_SHIFTED)  \
-    X(Q8_0, 8 * 34, QN_SCALED)   \
-    X(Q4_K, 144, QN_SHIFTED)     \
-    X(Q5_K, 176, QN_SHIFTED)     \
+#define QN_NEON_A8_FORMATS(X)   \
+    X(Q4_0, 8 * 18, QN_SCALED)  \
+    X(Q4_1, 8 * 20, QN_SHIFTED) \
+    X(Q5_0, 8 * 22, QN_SCALED)  \
+    X(Q5_1, 8 * 24, QN_SHIFTED) \
+    X(Q8_0, 8 * 34, QN_SCALED)  \
+    X(Q4_K, 144, QN_SHIFTED)    \
+    X(Q5_K, 176, QN_SHIFTED)    \
     X(Q6_K, 210, QN_HALVES)
 
 #endif

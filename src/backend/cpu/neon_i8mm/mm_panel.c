@@ -4,9 +4,9 @@
 #include "backend/cpu/neon_i8mm/mm_i8mm_int.h"
 
 enum {
-    TOGETHER = 8, /* k of a row side by side */
+    TOGETHER = 8,          /* k of a row side by side */
     STEPS = 32 / TOGETHER, /* of a block */
-    ROWS = 8, /* at a time, as N_PAIRS vectors of two */
+    ROWS = 8,              /* at a time, as N_PAIRS vectors of two */
     N_PAIRS = ROWS / 2,
     COLUMN_PAIRS = 2,
     COLUMNS = 2 * COLUMN_PAIRS,
