@@ -16,14 +16,13 @@ void qn_fill_mm_avx512vnni(qn_kernels *k);
 /* Those that have products with A8 activations, by the tiles of their panels: h6 and h7 are h8 with an offset of 32 and
  * of 64. */
 #define QN_MM_U8_TYPES(X) \
-    X(Q4_0) X(Q4_1) X(Q5_0) X(Q5_1) X(Q4_K) X(Q5_K) X(TQ1_0) X(TQ2_0) X(Q1_0) X(IQ2_XXS) X(IQ3_XXS) X(IQ3_S) X(IQ1_S)
+    X(Q4_0) X(Q4_1) X(Q5_0) X(Q5_1) X(Q4_K) X(Q5_K) X(TQ1_0) X(TQ2_0) X(Q1_0) X(IQ2_XXS) X(IQ3_XXS) X(IQ3_S) X(IQ1_S) \
+    X(MXFP4)
 #define QN_MM_S8_TYPES(X) X(Q8_0) X(Q8_1) X(Q8_K) X(IQ4_NL) X(IQ4_XS)
-#define QN_MM_H6_TYPES(X) X(Q6_K) X(IQ1_M)
+#define QN_MM_H6_TYPES(X) X(Q6_K) X(IQ1_M) X(Q3_K)
 #define QN_MM_H7_TYPES(X) X(IQ2_XS) X(IQ2_S)
 #define QN_MM_A8_TYPES(X) QN_MM_U8_TYPES(X) QN_MM_S8_TYPES(X) QN_MM_H6_TYPES(X) QN_MM_H7_TYPES(X)
-#define QN_MM_OTHER_TYPES(X) \
-    X(Q2_K)                  \
-    X(Q3_K) X(I8) X(I16) X(I32) X(I64) X(F64) X(MXFP4) X(NVFP4)
+#define QN_MM_OTHER_TYPES(X) X(Q2_K) X(I8) X(I16) X(I32) X(I64) X(F64) X(NVFP4)
 
 /* Elements that kernels decode at a time: a whole number of blocks of every type. */
 #define QN_MM_CHUNK 256

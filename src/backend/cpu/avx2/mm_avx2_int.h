@@ -21,6 +21,11 @@ qn_panel_fn qn_panel_u4_avx2, qn_panel_u5_avx2, qn_panel_u7_avx2, qn_panel_h6_av
     qn_panel_f32_avx2;
 size_t qn_panel_f32_bytes(size_t n_k);
 
+/* Panels of signed weights: packed as s8, then expanded in place into what panel_x8 reads. */
+qn_panel_fn qn_panel_x8_avx2;
+size_t qn_panel_x8_bytes(size_t n_k);
+void qn_panel_x8_expand(void *panel, size_t n_k);
+
 /* As qn_kernels.quantize_a8: the same bits as ref. */
 void qn_quantize_a8_avx2(const float *x, size_t n, void *out);
 

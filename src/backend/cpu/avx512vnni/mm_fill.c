@@ -45,7 +45,8 @@ void qn_fill_mm_avx512vnni(qn_kernels *k)
     k->mm[QN_TYPE_##T].few = qn_few_##T##_avx512vnni; \
     k->mm[QN_TYPE_##T].few_max = QN_ROWS_FEW_MAX;
 #define SET_PANEL(T, kind)                                                                \
-    k->mm[QN_TYPE_##T].pack = qn_packer_avx512vnni(QN_TYPE_##T, k->mm[QN_TYPE_##T].pack); \
+    k->mm[QN_TYPE_##T].pack = qn_packer_avx512vnni(QN_TYPE_##T, qn_mm_##T##_avx2.pack);   \
+    k->mm[QN_TYPE_##T].panel_bytes = qn_mm_##T##_avx2.panel_bytes;                        \
     k->mm[QN_TYPE_##T].panel = qn_panel_##kind##_avx512vnni;                              \
     k->mm[QN_TYPE_##T].several = several_##T;                                             \
     k->mm[QN_TYPE_##T].several_max = QN_SEVERAL_MAX;
