@@ -16,10 +16,10 @@ static inline void qn_tile_configure(const qn_tile_config *c)
     __asm__ volatile("ldtilecfg %0" : : "m"(*c));
 }
 
-qn_panel512_fn qn_panel_u8_amx, qn_panel_s8_amx;
+qn_panel512_fn qn_panel_u8_amx, qn_panel_s8_amx, qn_panel_h8_amx;
+qn_several512_fn qn_several_u8_amx, qn_several_s8_amx, qn_several_h8_amx;
 
-/* Over h8 tiles whose quants qn_make_panel_signed() has centred: q - offset as signed bytes. */
-qn_panel512_fn qn_panel_h8_amx;
+/* Makes of h8 tiles what the kernels above call h8. */
 void qn_make_panel_signed(void *panel, size_t n_k, int offset);
 
 #endif

@@ -1,9 +1,9 @@
-/* Packed panels times columns of A8 activations on AMX tiles.
+/* Products with A8 activations on AMX tiles.
  *
- * A panel's tile of 32 k by 16 rows, [k / 4][row][4], is what the tile unit wants as its second operand; 16 columns of
- * activations, 32 bytes each, are the first. One instruction then gives the 16 x 16 integer sums of a block, which
- * AVX-512 scales and adds to the running sums, 16 registers of 16 rows. The tile unit works ahead, by two blocks or
- * one, because the vectors cannot read what it stores before that has reached the cache.
+ * A panel's tile of 32 k by 16 rows, [k / 4][row][4], is what the tile unit wants as its second operand; up to 16
+ * columns of activations, 32 bytes each, are the first. One instruction then gives the integer sums of a block for 16
+ * rows and all columns, which AVX-512 scales and adds to the running sums. The tile unit works ahead, by two blocks,
+ * because the vectors cannot read what it stores before that has reached the cache.
  *
  * Blocks whose halves have scales of their own (h8) are multiplied half by half. Their packer makes the quants signed,
  * which the tile unit takes as they are.
@@ -18,168 +18,231 @@
 
 #define QN_INLINE static inline __attribute__((always_inline))
 
-enum { COLUMNS = 16, BLOCK = 32 };
-/* Tile registers, as the instructions take them: literals. */
+enum { COLUMNS = 16, BLOCK = 32, AHEAD = 2 /* blocks */ };
+
+/* Tile registers, as the instructions take them: literals. The rest are columns that do not fill 16. */
 #define TILE_SUM_A 0
 #define TILE_SUM_B 1
 #define TILE_X 2
 #define TILE_W 3
-#define TILE_X_HALF 4
-#define TILE_W_HALF 5
+#define TILE_REST_A 4
+#define TILE_REST_B 5
+#define TILE_REST_X 6
 
-static void configure(size_t n_cols)
+typedef enum tile_kind { TILE_U8, TILE_S8, TILE_H8 } tile_kind;
+
+static void configure(size_t n_rest, tile_kind kind)
 {
+    int halves = kind == TILE_H8 ? 2 : 1;
     qn_tile_config c = {.palette = 1};
-    c.row_bytes[TILE_SUM_A] = c.row_bytes[TILE_SUM_B] = QN_PANEL_ROWS * sizeof(int32_t);
-    c.n_rows[TILE_SUM_A] = c.n_rows[TILE_SUM_B] = (uint8_t)n_cols;
-    c.row_bytes[TILE_X] = BLOCK;
-    c.n_rows[TILE_X] = (uint8_t)n_cols;
+    n_rest = n_rest == 0 ? 1 : n_rest;
+    for (int i = 0; i < 2; i++) {
+        c.row_bytes[TILE_SUM_A + i] = c.row_bytes[TILE_REST_A + i] = QN_PANEL_ROWS * sizeof(int32_t);
+        c.n_rows[TILE_SUM_A + i] = COLUMNS;
+        c.n_rows[TILE_REST_A + i] = (uint8_t)n_rest;
+    }
+    c.row_bytes[TILE_X] = c.row_bytes[TILE_REST_X] = (uint16_t)(BLOCK / halves);
+    c.n_rows[TILE_X] = COLUMNS;
+    c.n_rows[TILE_REST_X] = (uint8_t)n_rest;
     c.row_bytes[TILE_W] = QN_PANEL_ROWS * 4;
-    c.n_rows[TILE_W] = QN_PANEL_STEPS;
-    c.row_bytes[TILE_X_HALF] = BLOCK / 2;
-    c.n_rows[TILE_X_HALF] = (uint8_t)n_cols;
-    c.row_bytes[TILE_W_HALF] = QN_PANEL_ROWS * 4;
-    c.n_rows[TILE_W_HALF] = QN_PANEL_STEPS / 2;
+    c.n_rows[TILE_W] = (uint8_t)(QN_PANEL_STEPS / halves);
     qn_tile_configure(&c);
 }
 
-typedef int32_t sums[COLUMNS][QN_PANEL_ROWS];
+/* 16 rows of each column: running sums, and what the tile unit leaves of a block or of its halves. */
+typedef float row_sums[QN_PANEL_ROWS];
+typedef int32_t products[2][COLUMNS][QN_PANEL_ROWS];
 
-/* The integer sums of one block, or one half, of all columns. */
-#define MULTIPLY(tile_sum, tile_x, tile_w, dp, w, x, x_bytes, out) \
-    do {                                                           \
-        _tile_loadd(tile_w, (w), QN_PANEL_ROWS * 4);               \
-        _tile_loadd(tile_x, (x), (x_bytes));                       \
-        _tile_zero(tile_sum);                                      \
-        dp(tile_sum, tile_x, tile_w);                              \
-        _tile_stored(tile_sum, (out), QN_PANEL_ROWS * 4);          \
+/* Columns of activations, at a block. */
+typedef struct activations {
+    const char *q, *d, *s;
+    size_t stride;
+} activations;
+
+QN_INLINE activations activations_at(const void *x, size_t x_bytes, size_t n_k, size_t k)
+{
+    return (activations){
+        .q = (const char *)(qn_a8_q(x) + k),
+        .d = (const char *)(qn_a8_d(x, n_k) + k / BLOCK),
+        .s = (const char *)(qn_a8_s(x, n_k) + k / BLOCK),
+        .stride = x_bytes,
+    };
+}
+
+QN_INLINE size_t least(size_t a, size_t b)
+{
+    return a < b ? a : b;
+}
+
+QN_INLINE size_t tile_bytes(tile_kind kind)
+{
+    return kind == TILE_S8 ? sizeof(qn_panel_s8) : sizeof(qn_panel_u8);
+}
+
+#define MULTIPLY(sum, tile_x, dp, w, x, stride, out) \
+    do {                                             \
+        _tile_loadd(TILE_W, (w), QN_PANEL_ROWS * 4); \
+        _tile_loadd(tile_x, (x), (stride));          \
+        _tile_zero(sum);                             \
+        dp(sum, tile_x, TILE_W);                     \
+        _tile_stored(sum, (out), QN_PANEL_ROWS * 4); \
     } while (0)
+
+/* Two accumulators take turns. */
+#define MULTIPLY_COLUMNS(turn, is_full, dp, w, x, stride, out)         \
+    do {                                                               \
+        if (is_full) {                                                 \
+            if ((turn) % 2 == 0) {                                     \
+                MULTIPLY(TILE_SUM_A, TILE_X, dp, w, x, stride, out);   \
+            } else {                                                   \
+                MULTIPLY(TILE_SUM_B, TILE_X, dp, w, x, stride, out);   \
+            }                                                          \
+        } else if ((turn) % 2 == 0) {                                  \
+            MULTIPLY(TILE_REST_A, TILE_REST_X, dp, w, x, stride, out); \
+        } else {                                                       \
+            MULTIPLY(TILE_REST_B, TILE_REST_X, dp, w, x, stride, out); \
+        }                                                              \
+    } while (0)
+
+/* The integer sums of one block. */
+QN_INLINE void multiply(const uint8_t *w, const char *x, size_t stride, int turn, bool is_full, tile_kind kind,
+                        products out)
+{
+    if (kind == TILE_U8) {
+        MULTIPLY_COLUMNS(turn, is_full, _tile_dpbsud, w, x, stride, out[0]);
+    } else if (kind == TILE_S8) {
+        MULTIPLY_COLUMNS(turn, is_full, _tile_dpbssd, w, x, stride, out[0]);
+    } else {
+        MULTIPLY_COLUMNS(0, is_full, _tile_dpbssd, w, x, stride, out[0]);
+        MULTIPLY_COLUMNS(1, is_full, _tile_dpbssd, w + 32 * QN_PANEL_STEPS, x + BLOCK / 2, stride, out[1]);
+    }
+}
 
 /* The next column's place. In asm so that gcc does not keep a pointer for each column, which would not fit registers.
  */
-QN_INLINE void step(const char **p, size_t x_bytes)
+QN_INLINE void step(const char **p, size_t stride)
 {
-    __asm__("add %1, %0" : "+r"(*p) : "r"(x_bytes));
+    __asm__("add %1, %0" : "+r"(*p) : "r"(stride));
 }
 
 QN_INLINE __m512 broadcast(const char *p)
 {
-    return _mm512_set1_ps(*(const float *)(const void *)p);
+    float v;
+    memcpy(&v, p, sizeof(v));
+    return _mm512_set1_ps(v);
 }
 
-/* acc += sum * (d * x.d) [+ m * x.s] for one block of every column. x_d, x_s: the first column's. */
-QN_INLINE void add_block(const sums *sum, const float *scales, bool has_minima, const char *x_d, const char *x_s,
-                         size_t x_bytes, __m512 acc[COLUMNS])
+/* Scales the sums of one block and adds them to acc. x_d, x_s: the first column's. */
+QN_INLINE void add_block(const products p, const uint8_t *tile, const char *x_d, const char *x_s, size_t stride,
+                         size_t n_cols, tile_kind kind, __m512 acc[COLUMNS])
 {
-    __m512 d = _mm512_load_ps(scales), m = has_minima ? _mm512_load_ps(scales + QN_PANEL_ROWS) : d;
+    const float *scales = (const float *)(const void *)(tile + 64 * QN_PANEL_STEPS);
+    __m512 d = _mm512_load_ps(scales), second = kind == TILE_S8 ? d : _mm512_load_ps(scales + QN_PANEL_ROWS);
 #pragma GCC unroll 16
-    for (int c = 0; c < COLUMNS; c++, step(&x_d, x_bytes)) {
-        __m512 v = _mm512_cvtepi32_ps(_mm512_load_si512((*sum)[c]));
-        acc[c] = _mm512_fmadd_ps(v, _mm512_mul_ps(d, broadcast(x_d)), acc[c]);
-        if (has_minima) {
-            acc[c] = _mm512_fmadd_ps(m, broadcast(x_s), acc[c]);
-            step(&x_s, x_bytes);
+    for (size_t c = 0; c < n_cols; c++, step(&x_d, stride)) {
+        __m512 v = _mm512_cvtepi32_ps(_mm512_load_si512(p[0][c]));
+        if (kind == TILE_H8) {
+            __m512 v1 = _mm512_cvtepi32_ps(_mm512_load_si512(p[1][c]));
+            acc[c] = _mm512_fmadd_ps(_mm512_fmadd_ps(v, d, _mm512_mul_ps(v1, second)), broadcast(x_d), acc[c]);
+        } else {
+            acc[c] = _mm512_fmadd_ps(v, _mm512_mul_ps(d, broadcast(x_d)), acc[c]);
+        }
+        if (kind == TILE_U8) {
+            acc[c] = _mm512_fmadd_ps(second, broadcast(x_s), acc[c]);
+            step(&x_s, stride);
         }
     }
 }
 
-#define DEFINE_COLUMNS(name, tile_type, has_minima, dp)                                                               \
-    QN_INLINE void name(const void *panel, size_t n_rows, size_t n_k, const char *x, size_t x_bytes, float *y,        \
-                        size_t ldy)                                                                                   \
-    {                                                                                                                 \
-        const tile_type *t = panel;                                                                                   \
-        size_t n_blocks = n_k / BLOCK;                                                                                \
-        const char *x_d = (const char *)qn_a8_d(x, n_k), *x_s = (const char *)qn_a8_s(x, n_k);                        \
-        _Alignas(64) sums sum[4];                                                                                     \
-        __m512 acc[COLUMNS];                                                                                          \
-        for (int c = 0; c < COLUMNS; c++) {                                                                           \
-            acc[c] = _mm512_setzero_ps();                                                                             \
-        }                                                                                                             \
-        MULTIPLY(TILE_SUM_A, TILE_X, TILE_W, dp, t[0].q, x, x_bytes, sum[0]);                                         \
-        if (n_blocks > 1) {                                                                                           \
-            MULTIPLY(TILE_SUM_B, TILE_X, TILE_W, dp, t[1].q, x + BLOCK, x_bytes, sum[1]);                             \
-        }                                                                                                             \
-        for (size_t b = 0; b < n_blocks; b += 2, x_d += 2 * sizeof(float), x_s += 2 * sizeof(float)) {                \
-            size_t next = b + 2;                                                                                      \
-            if (next < n_blocks) {                                                                                    \
-                MULTIPLY(TILE_SUM_A, TILE_X, TILE_W, dp, t[next].q, x + next * BLOCK, x_bytes, sum[next % 4]);        \
-            }                                                                                                         \
-            if (next + 1 < n_blocks) {                                                                                \
-                MULTIPLY(TILE_SUM_B, TILE_X, TILE_W, dp, t[next + 1].q, x + (next + 1) * BLOCK, x_bytes,              \
-                         sum[next % 4 + 1]);                                                                          \
-            }                                                                                                         \
-            add_block(&sum[b % 4], t[b].d, has_minima, x_d, x_s, x_bytes, acc);                                       \
-            if (b + 1 < n_blocks) {                                                                                   \
-                add_block(&sum[b % 4 + 1], t[b + 1].d, has_minima, x_d + sizeof(float), x_s + sizeof(float), x_bytes, \
-                          acc);                                                                                       \
-            }                                                                                                         \
-        }                                                                                                             \
-        for (int c = 0; c < COLUMNS; c++) {                                                                           \
-            _mm512_mask_storeu_ps(y + (size_t)c * ldy, (__mmask16)((1u << n_rows) - 1), acc[c]);                      \
-        }                                                                                                             \
-    }
-
-DEFINE_COLUMNS(columns_u8, qn_panel_u8, true, _tile_dpbsud)
-DEFINE_COLUMNS(columns_s8, qn_panel_s8, false, _tile_dpbssd)
-
-/* acc += (sum0 * d0 + sum1 * d1) * x.d for one block of n_cols columns, d0 and d1 being the scales of its halves. */
-QN_INLINE void add_halves(const sums sum[2], const qn_panel_h8 *t, const char *x_d, size_t x_bytes, int n_cols,
-                          __m512 acc[COLUMNS])
+/* Adds n_blocks tiles times n_cols columns to sums, which has room for all COLUMNS. */
+QN_INLINE void columns(const uint8_t *tile, size_t n_blocks, activations x, size_t n_cols, bool is_full, tile_kind kind,
+                       row_sums *sums)
 {
-    __m512i sc = _mm512_load_si512(t->sc); /* two int16 a row */
-    __m512 d = _mm512_load_ps(t->d);
-    __m512 d1 = _mm512_mul_ps(d, _mm512_cvtepi32_ps(_mm512_srai_epi32(sc, 16)));
-    __m512 d0 = _mm512_mul_ps(d, _mm512_cvtepi32_ps(_mm512_srai_epi32(_mm512_slli_epi32(sc, 16), 16)));
-#pragma GCC unroll 16
-    for (int c = 0; c < n_cols; c++, step(&x_d, x_bytes)) {
-        __m512 s0 = _mm512_cvtepi32_ps(_mm512_load_si512(sum[0][c]));
-        __m512 s1 = _mm512_cvtepi32_ps(_mm512_load_si512(sum[1][c]));
-        __m512 both = _mm512_fmadd_ps(s0, d0, _mm512_mul_ps(s1, d1));
-        acc[c] = _mm512_fmadd_ps(both, broadcast(x_d), acc[c]);
-    }
-}
-
-QN_INLINE void multiply_halves(const qn_panel_h8 *t, const char *x, size_t x_bytes, sums sum[2])
-{
-    MULTIPLY(TILE_SUM_A, TILE_X_HALF, TILE_W_HALF, _tile_dpbssd, t->q, x, x_bytes, sum[0]);
-    MULTIPLY(TILE_SUM_B, TILE_X_HALF, TILE_W_HALF, _tile_dpbssd, t->q[QN_PANEL_STEPS / 2], x + BLOCK / 2, x_bytes,
-             sum[1]);
-}
-
-QN_INLINE void columns_h8(const void *panel, size_t n_rows, size_t n_k, const char *x, size_t x_bytes, int n_cols,
-                          float *y, size_t ldy)
-{
-    const qn_panel_h8 *t = panel;
-    const char *x_d = (const char *)qn_a8_d(x, n_k);
-    size_t n_blocks = n_k / BLOCK;
-    _Alignas(64) sums sum[2][2];
+    _Alignas(64) products p[2 * AHEAD];
     __m512 acc[COLUMNS];
-    for (int c = 0; c < n_cols; c++) {
-        acc[c] = _mm512_setzero_ps();
+#pragma GCC unroll 16
+    for (size_t c = 0; c < COLUMNS; c++) {
+        acc[c] = _mm512_load_ps(sums[c]);
     }
-    multiply_halves(&t[0], x, x_bytes, sum[0]);
-    for (size_t b = 0; b < n_blocks; b++, x_d += sizeof(float)) {
-        if (b + 1 < n_blocks) {
-            multiply_halves(&t[b + 1], x + (b + 1) * BLOCK, x_bytes, sum[(b + 1) % 2]);
+    const uint8_t *ahead = tile;
+    for (size_t b = 0; b < n_blocks + AHEAD; b += AHEAD) {
+#pragma GCC unroll 2
+        for (size_t i = 0; i < AHEAD; i++) {
+            if (b + i < n_blocks) {
+                multiply(ahead, x.q, x.stride, (int)i, is_full, kind, p[(b + i) % (2 * AHEAD)]);
+                ahead += tile_bytes(kind);
+                x.q += BLOCK;
+            }
         }
-        add_halves(sum[b % 2], &t[b], x_d, x_bytes, n_cols, acc);
+#pragma GCC unroll 2
+        for (size_t i = 0; i < AHEAD; i++) {
+            if (b + i >= AHEAD && b + i < n_blocks + AHEAD) {
+                add_block(p[(b + i - AHEAD) % (2 * AHEAD)], tile, x.d, x.s, x.stride, n_cols, kind, acc);
+                tile += tile_bytes(kind);
+                x.d += sizeof(float);
+                x.s += sizeof(float);
+            }
+        }
     }
-    for (int c = 0; c < n_cols; c++) {
-        _mm512_mask_storeu_ps(y + (size_t)c * ldy, (__mmask16)((1u << n_rows) - 1), acc[c]);
+#pragma GCC unroll 16
+    for (size_t c = 0; c < n_cols; c++) {
+        _mm512_store_ps(sums[c], acc[c]);
     }
 }
 
-void qn_panel_h8_amx(const void *panel, size_t n_rows, size_t n_k, const void *x, size_t x_bytes, size_t n_cols,
-                     float *y, size_t ldy)
+QN_INLINE void all_columns(const uint8_t *tiles, size_t n_blocks, activations x, size_t n_cols, tile_kind kind,
+                           row_sums *sums)
 {
-    const char *xc = x;
-    configure(COLUMNS);
-    for (; n_cols >= COLUMNS; n_cols -= COLUMNS, y += COLUMNS * ldy, xc += COLUMNS * x_bytes) {
-        columns_h8(panel, n_rows, n_k, xc, x_bytes, COLUMNS, y, ldy);
+    for (; n_cols >= COLUMNS; n_cols -= COLUMNS, sums += COLUMNS) {
+        columns(tiles, n_blocks, x, COLUMNS, true, kind, sums);
+        x.q += COLUMNS * x.stride;
+        x.d += COLUMNS * x.stride;
+        x.s += COLUMNS * x.stride;
     }
-    if (n_cols != 0) {
-        configure(n_cols);
-        columns_h8(panel, n_rows, n_k, xc, x_bytes, (int)n_cols, y, ldy);
+    if (n_cols == COLUMNS / 2) {
+        columns(tiles, n_blocks, x, COLUMNS / 2, false, kind, sums);
+    } else if (n_cols != 0) {
+        columns(tiles, n_blocks, x, n_cols, false, kind, sums);
+    }
+}
+
+QN_INLINE void store_sums(row_sums *sums, size_t n_rows, size_t n_cols, float *y, size_t ldy)
+{
+    for (size_t c = 0; c < n_cols; c++) {
+        _mm512_mask_storeu_ps(y + c * ldy, (__mmask16)((1u << n_rows) - 1), _mm512_load_ps(sums[c]));
+    }
+}
+
+QN_INLINE void panel_of(const void *panel, size_t n_rows, size_t n_k, const char *x, size_t x_bytes, size_t n_cols,
+                        tile_kind kind, float *y, size_t ldy)
+{
+    configure(n_cols % COLUMNS, kind);
+    for (size_t c = 0; c < n_cols; c += COLUMNS) {
+        _Alignas(64) row_sums sums[COLUMNS];
+        size_t n = least(n_cols - c, COLUMNS);
+        memset(sums, 0, sizeof(sums));
+        all_columns(panel, n_k / BLOCK, activations_at(x + c * x_bytes, x_bytes, n_k, 0), n, kind, sums);
+        store_sums(sums, n_rows, n, y + c * ldy, ldy);
+    }
+    _tile_release(); /* else every switch of threads saves 8 KiB */
+}
+
+QN_INLINE void several_of(const qn_slices *w, size_t n_rows, size_t n_k, const char *x, size_t x_bytes, size_t n_cols,
+                          tile_kind kind, float *y, size_t ldy)
+{
+    configure(n_cols % COLUMNS, kind);
+    for (size_t r = 0; r < n_rows; r += QN_PANEL_ROWS) {
+        _Alignas(64) uint8_t tiles[QN_SLICE / BLOCK * sizeof(qn_panel_u8)];
+        _Alignas(64) row_sums sums[QN_SEVERAL_MAX];
+        size_t n = least(n_rows - r, QN_PANEL_ROWS);
+        memset(sums, 0, (n_cols + COLUMNS - 1) / COLUMNS * COLUMNS * sizeof(row_sums));
+        for (size_t k = 0; k < n_k; k += QN_SLICE) {
+            size_t n_here = least(n_k - k, QN_SLICE);
+            qn_slices_fetch(w, r, k, n_rows, n_k);
+            w->pack(qn_slice(w, r, k), w->row_bytes, n, n_here, tiles);
+            all_columns(tiles, n_here / BLOCK, activations_at(x, x_bytes, n_k, k), n_cols, kind, sums);
+        }
+        store_sums(sums, n, n_cols, y + r, ldy);
     }
     _tile_release();
 }
@@ -192,26 +255,26 @@ void qn_make_panel_signed(void *panel, size_t n_k, int offset)
             __m512i q = _mm512_load_si512(t[b].q[i]);
             _mm512_store_si512(t[b].q[i], _mm512_sub_epi8(q, _mm512_set1_epi8((char)offset)));
         }
+        qn_panel_hf *out = (qn_panel_hf *)(void *)&t[b];
+        __m512i sc = _mm512_load_si512(t[b].sc); /* two int16 a row */
+        __m512 d = _mm512_load_ps(t[b].d), first = _mm512_cvtepi32_ps(_mm512_srai_epi32(_mm512_slli_epi32(sc, 16), 16));
+        _mm512_store_ps(out->d[0], _mm512_mul_ps(d, first));
+        _mm512_store_ps(out->d[1], _mm512_mul_ps(d, _mm512_cvtepi32_ps(_mm512_srai_epi32(sc, 16))));
     }
 }
 
-/* Columns that do not fill a tile go to `rest`, which gives the same bits. */
-#define DEFINE_PANEL(name, columns, rest)                                                                           \
-    void name(const void *panel, size_t n_rows, size_t n_k, const void *x, size_t x_bytes, size_t n_cols, float *y, \
-              size_t ldy)                                                                                           \
-    {                                                                                                               \
-        const char *xc = x;                                                                                         \
-        if (n_cols >= COLUMNS) {                                                                                    \
-            configure(COLUMNS);                                                                                     \
-            for (; n_cols >= COLUMNS; n_cols -= COLUMNS, y += COLUMNS * ldy, xc += COLUMNS * x_bytes) {             \
-                columns(panel, n_rows, n_k, xc, x_bytes, y, ldy);                                                   \
-            }                                                                                                       \
-            _tile_release(); /* else every switch of threads saves 8 KiB */                                         \
-        }                                                                                                           \
-        if (n_cols != 0) {                                                                                          \
-            rest(panel, n_rows, n_k, xc, x_bytes, n_cols, y, ldy);                                                  \
-        }                                                                                                           \
+#define DEFINE(name, kind)                                                                                     \
+    void qn_panel_##name##_amx(const void *panel, size_t n_rows, size_t n_k, const void *x, size_t x_bytes,    \
+                               size_t n_cols, float *y, size_t ldy)                                            \
+    {                                                                                                          \
+        panel_of(panel, n_rows, n_k, x, x_bytes, n_cols, kind, y, ldy);                                        \
+    }                                                                                                          \
+    void qn_several_##name##_amx(const qn_slices *w, size_t n_rows, size_t n_k, const void *x, size_t x_bytes, \
+                                 size_t n_cols, float *y, size_t ldy)                                          \
+    {                                                                                                          \
+        several_of(w, n_rows, n_k, x, x_bytes, n_cols, kind, y, ldy);                                          \
     }
 
-DEFINE_PANEL(qn_panel_u8_amx, columns_u8, qn_panel_u8_avx512vnni)
-DEFINE_PANEL(qn_panel_s8_amx, columns_s8, qn_panel_s8_avx512vnni)
+DEFINE(u8, TILE_U8)
+DEFINE(s8, TILE_S8)
+DEFINE(h8, TILE_H8)

@@ -9,6 +9,13 @@ typedef void qn_panel512_fn(const void *panel, size_t n_rows, size_t n_k, const 
                             float *y, size_t ldy);
 qn_panel512_fn qn_panel_u8_avx512vnni, qn_panel_s8_avx512vnni, qn_panel_h6_avx512vnni, qn_panel_h7_avx512vnni;
 
+/* An h8 tile for AMX: w = d[half] * q, q signed. */
+typedef struct qn_panel_hf {
+    int8_t q[QN_PANEL_STEPS][QN_PANEL_ROWS][4];
+    float d[2][QN_PANEL_ROWS];
+} qn_panel_hf;
+_Static_assert(sizeof(qn_panel_hf) == sizeof(qn_panel_h8), "made in place of it");
+
 /* Weights whose rows are unpacked a slice at a time, into tiles of QN_SLICE k. */
 enum { QN_SLICE = 256, QN_SEVERAL_MAX = 32 };
 typedef void qn_pack512_fn(const uint8_t *w, size_t row_bytes, size_t n_rows, size_t n_k, void *panel);
@@ -46,7 +53,7 @@ static inline void qn_slices_fetch(const qn_slices *w, size_t r, size_t k, size_
 
 /* qn_mm.pack of the types that do it with 16 rows at once; others keep AVX2's. */
 qn_pack512_fn qn_pack_Q4_K_avx512vnni, qn_pack_Q5_K_avx512vnni, qn_pack_Q6_K_avx512vnni;
-qn_pack512_fn qn_pack_Q6_K_signed_avx512vnni; /* q - 32 */
+qn_pack512_fn qn_pack_Q6_K_signed_avx512vnni; /* qn_panel_hf */
 qn_pack512_fn *qn_packer_avx512vnni(qn_type type, qn_pack512_fn *avx2);
 qn_slices qn_slices_of(qn_type type, qn_pack512_fn *pack, const uint8_t *w, size_t row_bytes);
 

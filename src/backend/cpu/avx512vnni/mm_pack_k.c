@@ -96,8 +96,16 @@ QN_INLINE __m512i two_words(__m512i v, int first)
     return _mm512_srai_epi16(_mm512_shuffle_epi8(v, pick), 8);
 }
 
-QN_INLINE void pack_q6_k(const uint8_t *w, size_t row_bytes, size_t n_rows, size_t n_k, int offset, void *panel)
+/* Byte i of each lane as a float. */
+QN_INLINE __m512 signed_byte(__m512i v, int i)
 {
+    return _mm512_cvtepi32_ps(_mm512_srai_epi32(_mm512_slli_epi32(v, (unsigned)(24 - 8 * i)), 24));
+}
+
+/* is_signed: tiles are qn_panel_hf. */
+QN_INLINE void pack_q6_k(const uint8_t *w, size_t row_bytes, size_t n_rows, size_t n_k, bool is_signed, void *panel)
+{
+    const int offset = is_signed ? 32 : 0;
     qn_panel_h8 *tiles = panel;
     for (size_t k = 0; k < n_k; k += 256, w += Q6_K_BYTES, tiles += 8) {
         qn_row_set rows = qn_rows_at(w, row_bytes, n_rows, zeros);
@@ -107,8 +115,14 @@ QN_INLINE void pack_q6_k(const uint8_t *w, size_t row_bytes, size_t n_rows, size
         __m512 d = qn_high_half(end[3]);
         QN_UNROLL
         for (int i = 0; i < 8; i++) {
-            _mm512_store_si512(tiles[i].sc, two_words(sc[i / 2], i % 2 * 2));
-            _mm512_store_ps(tiles[i].d, d);
+            if (is_signed) {
+                float *scales = ((qn_panel_hf *)(void *)&tiles[i])->d[0];
+                _mm512_store_ps(scales, _mm512_mul_ps(d, signed_byte(sc[i / 2], i % 2 * 2)));
+                _mm512_store_ps(scales + QN_PANEL_ROWS, _mm512_mul_ps(d, signed_byte(sc[i / 2], i % 2 * 2 + 1)));
+            } else {
+                _mm512_store_si512(tiles[i].sc, two_words(sc[i / 2], i % 2 * 2));
+                _mm512_store_ps(tiles[i].d, d);
+            }
         }
         for (size_t i = 0; i < 4; i++) { /* 128 elements, of each block 16: see avx2/mm_q6k.c */
             size_t half = i / 2, part = i % 2;
@@ -132,10 +146,10 @@ QN_INLINE void pack_q6_k(const uint8_t *w, size_t row_bytes, size_t n_rows, size
 
 void qn_pack_Q6_K_avx512vnni(const uint8_t *w, size_t row_bytes, size_t n_rows, size_t n_k, void *panel)
 {
-    pack_q6_k(w, row_bytes, n_rows, n_k, 0, panel);
+    pack_q6_k(w, row_bytes, n_rows, n_k, false, panel);
 }
 
 void qn_pack_Q6_K_signed_avx512vnni(const uint8_t *w, size_t row_bytes, size_t n_rows, size_t n_k, void *panel)
 {
-    pack_q6_k(w, row_bytes, n_rows, n_k, 32, panel);
+    pack_q6_k(w, row_bytes, n_rows, n_k, true, panel);
 }
