@@ -38,4 +38,6 @@ void qn_kernels_fill_neon(qn_kernels *k)
     QN_NEON_A8_FORMATS(SET)
 #undef SET
     k->quantize_a8 = qn_quantize_a8_neon;
+    k->peak[QN_PEAK_I8] = qn_peak_i8_neon;
+    k->peak[QN_PEAK_F32] = qn_peak_f32_neon;
 }

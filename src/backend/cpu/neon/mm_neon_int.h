@@ -29,6 +29,14 @@ qn_panel_fn qn_panel_scaled_neon, qn_panel_shifted_neon, qn_panel_halves_neon, q
 /* As qn_kernels.quantize_a8: the same bits as ref. */
 void qn_quantize_a8_neon(const float *x, size_t n, void *out);
 
+/* As qn_kernels.peak. */
+uint64_t qn_peak_i8_neon(void), qn_peak_f32_neon(void);
+
+enum { QN_PEAK_ROUNDS = 8000 };
+
+/* Makes the compiler forget what it knows of a vector. */
+#define QN_PEAK_HIDE_NEON(v) __asm__ volatile("" : "+w"(v))
+
 QN_INLINE size_t qn_tile_bytes(qn_quants quants)
 {
     return quants == QN_SCALED ? sizeof(qn_panel_s8) : quants == QN_HALVES ? sizeof(qn_panel_h8) : sizeof(qn_panel_u8);

@@ -32,4 +32,5 @@ void qn_kernels_fill_neon_i8mm(qn_kernels *k)
 #define SET(T, bytes, quants) set_panels(k, QN_TYPE_##T, &qn_mm_##T##_neon, pack_##T, PANEL_##quants);
     QN_NEON_A8_FORMATS(SET)
 #undef SET
+    k->peak[QN_PEAK_I8] = qn_peak_i8_neon_i8mm;
 }
