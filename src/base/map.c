@@ -6,8 +6,9 @@
 
 #include <stdatomic.h>
 
-#define STEP_BYTES ((size_t)4 << 20) /* fetched or read at a time: long for the disk, short for who waits for an end \
-                                      */
+#define STEP_BYTES                                                                                    \
+    ((size_t)4 << 20) /* fetched or read at a time: long for the disk, short for who waits for an end \
+                       */
 
 struct qn_map {
     uint8_t *data;
@@ -16,9 +17,6 @@ struct qn_map {
     atomic_bool damaged; /* written by the guard, perhaps inside a signal handler */
     uint32_t i_guard;
     bool is_locked;
-    bool has_fetcher;
-    qn_os_thread fetcher;
-    atomic_bool stop_fetching;
 };
 
 static qn_map *new_map(qn_error *err)
@@ -115,10 +113,6 @@ void qn_map_close(qn_map *m)
     if (m == NULL) {
         return;
     }
-    if (m->has_fetcher) {
-        atomic_store(&m->stop_fetching, true);
-        qn_os_thread_join(m->fetcher);
-    }
     if (m->is_locked) {
         qn_os_memory_unlock(m->data, m->bytes);
     }
@@ -129,29 +123,6 @@ void qn_map_close(qn_map *m)
         qn_os_file_unmap(m->data, m->bytes);
     }
     qn_free(m);
-}
-
-/* ---- what is in memory ---- */
-
-static void *fetch(void *ctx)
-{
-    qn_map *m = ctx;
-    qn_os_thread_stand_back();
-    for (size_t at = 0; at < m->bytes && !atomic_load(&m->stop_fetching); at += STEP_BYTES) {
-        size_t left = m->bytes - at;
-        if (!qn_os_file_fetch(m->data + at, left < STEP_BYTES ? left : STEP_BYTES)) {
-            break;
-        }
-    }
-    return NULL;
-}
-
-void qn_map_fetch(qn_map *m)
-{
-    if (m->is_read || m->has_fetcher || m->is_locked || m->bytes > qn_os_memory_bytes() / 2) {
-        return;
-    }
-    m->has_fetcher = qn_os_thread_start(&m->fetcher, fetch, m);
 }
 
 qn_status qn_map_lock(qn_map *m, qn_error *err)

@@ -27,10 +27,6 @@ uint64_t qn_map_bytes(const qn_map *m);
 bool qn_map_damaged(const qn_map *m);
 /* Hints that [offset, offset+bytes) will be read soon. Never fails. */
 void qn_map_will_need(const qn_map *m, uint64_t offset, uint64_t bytes);
-/* Begins to bring the map into memory, on a thread that stands back behind all others and ends by itself or with the
- * map. Not of a map that takes more than half of the machine's memory: it could drive out what is in use. Never fails.
- */
-void qn_map_fetch(qn_map *m);
 /* Keeps all of it in memory, which waits for the whole to be read. QN_EFULL: the system does not allow that; err names
  * the limit. */
 qn_status qn_map_lock(qn_map *m, qn_error *err);

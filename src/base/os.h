@@ -38,6 +38,7 @@ typedef void *qn_os_thread_fn(void *ctx);
 /* Starts a thread with a stack of 1 MiB that takes no signals but those of its own faults. False: none to be had. */
 bool qn_os_thread_start(qn_os_thread *out, qn_os_thread_fn *fn, void *ctx);
 void qn_os_thread_join(qn_os_thread t);
+void qn_os_thread_detach(qn_os_thread t); /* nobody will join it */
 void qn_os_mutex_init(qn_os_mutex *m);
 void qn_os_mutex_destroy(qn_os_mutex *m);
 void qn_os_mutex_lock(qn_os_mutex *m);
@@ -58,8 +59,10 @@ qn_status qn_os_file_read(int fd, const char *path, uint8_t *out, size_t n, size
 qn_status qn_os_file_map(int fd, const char *path, size_t bytes, uint8_t **data, qn_error *err);
 void qn_os_file_unmap(uint8_t *data, size_t bytes);
 void qn_os_file_will_need(const uint8_t *data, size_t bytes);
-/* Brings this part of a map into memory and waits for it. False: it cannot be read to its end. */
-bool qn_os_file_fetch(const uint8_t *data, size_t bytes);
+/* Asks for a part of a file, without waiting for it. */
+void qn_os_file_read_ahead(int fd, size_t at, size_t bytes);
+/* Waits until the byte at this place can be read. False: it never will. */
+bool qn_os_file_wait(int fd, size_t at);
 /* The calling thread runs only where no other thread of the machine wants to, as far as the system can say that. */
 void qn_os_thread_stand_back(void);
 /* Keeps data[0, bytes) in memory until it is unlocked or unmapped. QN_EFULL: not allowed; err names the limit. */

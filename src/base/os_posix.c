@@ -120,6 +120,11 @@ void qn_os_thread_join(qn_os_thread t)
     pthread_join(t, NULL);
 }
 
+void qn_os_thread_detach(qn_os_thread t)
+{
+    pthread_detach(t);
+}
+
 void qn_os_mutex_init(qn_os_mutex *m)
 {
     int rc = pthread_mutex_init(m, NULL);

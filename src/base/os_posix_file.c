@@ -85,30 +85,27 @@ void qn_os_file_unmap(uint8_t *data, size_t bytes)
     munmap(data, bytes);
 }
 
-static void *page_of(const uint8_t *data)
-{
-    return (void *)((uintptr_t)data & ~((uintptr_t)sysconf(_SC_PAGESIZE) - 1));
-}
-
 void qn_os_file_will_need(const uint8_t *data, size_t bytes)
 {
-    uint8_t *start = page_of(data);
-    madvise(start, (size_t)(data + bytes - start), MADV_WILLNEED);
+    uintptr_t start = (uintptr_t)data & ~((uintptr_t)sysconf(_SC_PAGESIZE) - 1);
+    madvise((void *)start, (uintptr_t)data + bytes - start, MADV_WILLNEED);
 }
 
-bool qn_os_file_fetch(const uint8_t *data, size_t bytes)
+void qn_os_file_read_ahead(int fd, size_t at, size_t bytes)
 {
-#if defined(MADV_POPULATE_READ)
-    uint8_t *start = page_of(data);
-    if (madvise(start, (size_t)(data + bytes - start), MADV_POPULATE_READ) == 0) {
-        return true;
-    }
-    if (errno != EINVAL) { /* the kernel knows it, so the file is at fault, or memory is short */
-        return false;
-    }
+#if defined(POSIX_FADV_WILLNEED)
+    posix_fadvise(fd, (off_t)at, (off_t)bytes, POSIX_FADV_WILLNEED);
+#else
+    (void)fd; /* the system reads ahead of what qn_os_file_wait() reads */
+    (void)at;
+    (void)bytes;
 #endif
-    qn_os_file_will_need(data, bytes);
-    return true;
+}
+
+bool qn_os_file_wait(int fd, size_t at)
+{
+    uint8_t byte;
+    return pread(fd, &byte, 1, (off_t)at) == 1;
 }
 
 void qn_os_thread_stand_back(void)

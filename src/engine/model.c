@@ -57,17 +57,18 @@ static qn_status load_content(qn_model *m, const qn_model_options *o, qn_error *
 /* A vocabulary is a small part of the file, so that is neither read nor kept whole for it. */
 static qn_status open_file(qn_model *m, const char *path, const qn_model_options *o, qn_error *err)
 {
-    m->is_mapped = !o->no_mmap || o->vocab_only;
-    QN_TRY(m->is_mapped ? qn_gguf_open(path, m->rt->budget, &m->gguf, err)
-                        : qn_gguf_read(path, o->progress, o->progress_ctx, m->rt->budget, &m->gguf, err));
-    if (o->mlock && !o->vocab_only) {
-        qn_status status = qn_gguf_lock(m->gguf, err);
-        return status == QN_OK ? QN_OK : qn_gguf_name_file(path, status, err);
+    bool is_used = !o->vocab_only && !o->skip_self_check;
+    qn_gguf_loading how = {.read = o->no_mmap && !o->vocab_only,
+                           .fetch = is_used && !o->mlock,
+                           .progress = o->progress,
+                           .ctx = o->progress_ctx};
+    m->is_mapped = !how.read;
+    QN_TRY(qn_gguf_load(path, &how, m->rt->budget, &m->gguf, err));
+    if (!o->mlock || o->vocab_only) {
+        return QN_OK;
     }
-    if (!o->vocab_only && !o->skip_self_check) {
-        qn_gguf_fetch(m->gguf);
-    }
-    return QN_OK;
+    qn_status status = qn_gguf_lock(m->gguf, err);
+    return status == QN_OK ? QN_OK : qn_gguf_name_file(path, status, err);
 }
 
 static qn_status load(qn_model *m, const char *path, const qn_model_options *o, qn_error *err)

@@ -57,10 +57,17 @@ qn_status qn_gguf_open(const char *path, qn_budget *b, qn_gguf **out, qn_error *
 /* Told now and then how much of one of the files has been read; other than 0: stop. */
 typedef int qn_gguf_progress_fn(void *ctx, uint64_t n_done, uint64_t n_bytes);
 
-/* The same, but each file is read into memory (owner "model file") in place of being mapped, after a look at its
- * header. Tensors are then aligned to 64 bytes at most. progress may be NULL. QN_EABORTED: it said so. */
-qn_status qn_gguf_read(const char *path, qn_gguf_progress_fn *progress, void *ctx, qn_budget *b, qn_gguf **out,
-                       qn_error *err);
+/* What is done with each file after a look at its header. */
+typedef struct qn_gguf_loading {
+    bool read;  /* it is read into memory (owner "model file") in place of being mapped; tensors are then aligned to 64
+                 * bytes at most */
+    bool fetch; /* unless it is read: the system begins to read it, as qn_fetch_start() does */
+    qn_gguf_progress_fn *progress; /* of reading; may be NULL */
+    void *ctx;
+} qn_gguf_loading;
+
+/* qn_gguf_open() in such a way. QN_EABORTED: progress said so. */
+qn_status qn_gguf_load(const char *path, const qn_gguf_loading *how, qn_budget *b, qn_gguf **out, qn_error *err);
 /* The same for bytes in memory, which must outlive it; a split file is QN_EUNSUPPORTED. Tensor data is then aligned
  * only as far as `data` is. */
 qn_status qn_gguf_open_memory(const void *data, size_t n_bytes, qn_budget *b, qn_gguf **out, qn_error *err);
@@ -76,8 +83,6 @@ uint32_t qn_gguf_n_shards(const qn_gguf *g);
 uint64_t qn_gguf_file_bytes(const qn_gguf *g); /* all parts */
 bool qn_gguf_damaged(const qn_gguf *g);        /* a mapped part was cut short while open */
 
-/* Begins to bring mapped parts into memory, as qn_map_fetch() does. */
-void qn_gguf_fetch(const qn_gguf *g);
 /* Keeps all parts in memory; waits until all is read. QN_EFULL: not allowed; err names the limit. */
 qn_status qn_gguf_lock(const qn_gguf *g, qn_error *err);
 

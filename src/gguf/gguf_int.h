@@ -123,7 +123,8 @@ qn_status qn_gguf_kv_u64(const qn_gguf_kv *kv, uint64_t max, uint64_t *out, qn_e
 /* ---- parts ------------------------------------------------------------------------------------------ */
 
 typedef struct qn_gguf_part {
-    qn_map *map; /* or the file's bytes in memory; NULL: the caller's memory */
+    qn_map *map;    /* or the file's bytes in memory; NULL: the caller's memory */
+    uint64_t fetch; /* ticket of qn_fetch_start() */
     const uint8_t *data;
     uint64_t bytes;
     uint32_t version;
@@ -133,15 +134,9 @@ typedef struct qn_gguf_part {
     qn_gguf_cursor cursor; /* where the next section of the file begins */
 } qn_gguf_part;
 
-/* How files are read into memory. */
-typedef struct qn_gguf_reading {
-    qn_gguf_progress_fn *progress;
-    void *ctx;
-} qn_gguf_reading;
-
 struct qn_gguf {
     qn_budget *budget;
-    const qn_gguf_reading *reading; /* while it is opened; NULL: files are mapped */
+    qn_gguf_loading how;
     qn_gguf_part *parts;
     uint32_t n_parts;
     uint64_t meta_left; /* of QN_GGUF_MAX_META */
@@ -152,10 +147,10 @@ struct qn_gguf {
     qn_gguf_index index; /* of tensors */
 };
 
-/* reader.c, in this order for each part: its map, its bytes in memory in place of that (nothing when files are mapped),
- * its header, its metadata. */
+/* reader.c, in this order for each part: its map, what g->how wants beside or in place of that, its header, its
+ * metadata. */
 qn_status qn_gguf_part_map(qn_gguf_part *p, const char *path, qn_error *err);
-qn_status qn_gguf_part_read(const qn_gguf *g, qn_gguf_part *p, const char *path, qn_error *err);
+qn_status qn_gguf_part_load(const qn_gguf *g, qn_gguf_part *p, const char *path, qn_error *err);
 qn_status qn_gguf_part_header(const qn_gguf *g, qn_gguf_part *p, qn_error *err);
 qn_status qn_gguf_part_meta(qn_gguf *g, qn_gguf_part *p, qn_gguf_meta *m, qn_error *err);
 /* Holds head[0, head_bytes), the bytes before the data of a file of file_bytes, against all that the reader asks. */

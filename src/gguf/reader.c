@@ -1,5 +1,6 @@
 /* Opening and closing a file: header, metadata, parts, tensors, in that order.
  * SPDX-License-Identifier: MIT */
+#include "base/fetch.h"
 #include "gguf/gguf_int.h"
 
 /* What a wrong file begins with says what it is: a page of HTML, a pointer of Git LFS, a zip archive. */
@@ -153,27 +154,31 @@ qn_status qn_gguf_part_map(qn_gguf_part *p, const char *path, qn_error *err)
     return QN_OK;
 }
 
-qn_status qn_gguf_part_read(const qn_gguf *g, qn_gguf_part *p, const char *path, qn_error *err)
+qn_status qn_gguf_part_load(const qn_gguf *g, qn_gguf_part *p, const char *path, qn_error *err)
 {
-    if (g->reading == NULL) {
+    if (!g->how.read && !g->how.fetch) {
         return QN_OK;
     }
     QN_TRY(qn_gguf_part_header(g, p, err)); /* what is no model is refused before all of it is read */
+    if (!g->how.read) {
+        p->fetch = qn_fetch_start(path);
+        return QN_OK;
+    }
     qn_map_close(p->map);
     p->map = NULL;
-    QN_TRY(qn_map_read(path, g->budget, QN_GGUF_FILE_OWNER, g->reading->progress, g->reading->ctx, &p->map, err));
+    QN_TRY(qn_map_read(path, g->budget, QN_GGUF_FILE_OWNER, g->how.progress, g->how.ctx, &p->map, err));
     set_bytes(p);
     return QN_OK;
 }
 
-static qn_status open_file(const char *path, const qn_gguf_reading *reading, qn_budget *b, qn_gguf **out, qn_error *err)
+qn_status qn_gguf_load(const char *path, const qn_gguf_loading *how, qn_budget *b, qn_gguf **out, qn_error *err)
 {
     qn_gguf *g;
     QN_TRY(allocate(b, &g, err));
-    g->reading = reading;
+    g->how = *how;
     qn_status status = qn_gguf_part_map(&g->parts[0], path, err);
     if (status == QN_OK) {
-        status = qn_gguf_part_read(g, &g->parts[0], path, err);
+        status = qn_gguf_part_load(g, &g->parts[0], path, err);
         if (status == QN_OK) {
             status = read_all(g, path, err);
         }
@@ -188,21 +193,13 @@ static qn_status open_file(const char *path, const qn_gguf_reading *reading, qn_
         qn_gguf_close(g);
         return status;
     }
-    g->reading = NULL;
     *out = g;
     return QN_OK;
 }
 
 qn_status qn_gguf_open(const char *path, qn_budget *b, qn_gguf **out, qn_error *err)
 {
-    return open_file(path, NULL, b, out, err);
-}
-
-qn_status qn_gguf_read(const char *path, qn_gguf_progress_fn *progress, void *ctx, qn_budget *b, qn_gguf **out,
-                       qn_error *err)
-{
-    const qn_gguf_reading reading = {.progress = progress, .ctx = ctx};
-    return open_file(path, &reading, b, out, err);
+    return qn_gguf_load(path, &(qn_gguf_loading){.read = false}, b, out, err);
 }
 
 qn_status qn_gguf_open_memory(const void *data, size_t n_bytes, qn_budget *b, qn_gguf **out, qn_error *err)
@@ -227,9 +224,8 @@ void qn_gguf_close(qn_gguf *g)
     }
     release(g);
     for (uint32_t i = 0; i < g->n_parts; i++) {
-        if (g->parts[i].map != NULL) {
-            qn_map_close(g->parts[i].map);
-        }
+        qn_fetch_stop(g->parts[i].fetch);
+        qn_map_close(g->parts[i].map);
     }
     qn_free(g->parts);
     qn_free(g);
@@ -267,15 +263,6 @@ bool qn_gguf_damaged(const qn_gguf *g)
         }
     }
     return false;
-}
-
-void qn_gguf_fetch(const qn_gguf *g)
-{
-    for (uint32_t i = 0; i < g->n_parts; i++) {
-        if (g->parts[i].map != NULL) {
-            qn_map_fetch(g->parts[i].map);
-        }
-    }
 }
 
 qn_status qn_gguf_lock(const qn_gguf *g, qn_error *err)

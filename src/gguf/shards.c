@@ -71,7 +71,7 @@ static qn_status open_part(qn_gguf *g, const char *path, uint32_t i, const split
 {
     qn_gguf_part *p = &g->parts[i];
     QN_TRY(qn_gguf_part_map(p, path, err));
-    QN_TRY(qn_gguf_part_read(g, p, path, err));
+    QN_TRY(qn_gguf_part_load(g, p, path, err));
     QN_TRY(qn_gguf_part_header(g, p, err));
 
     qn_gguf_meta meta;

@@ -1,4 +1,4 @@
-/* Tests of base/map.h: files read into memory, maps that are fetched ahead, memory that is locked.
+/* Tests of base/map.h: files read into memory, memory that is locked.
  * SPDX-License-Identifier: MIT */
 #include "test.h"
 
@@ -81,7 +81,6 @@ static void test_reads_into_memory(void **state)
         assert_true(qn_budget_owner(b, 0, &owner, &bytes));
         assert_string_equal(owner, "file");
         assert_in_range(bytes, sizes[i], sizes[i] + 256);
-        qn_map_fetch(m); /* nothing to do, and no harm */
         qn_map_will_need(m, 0, sizes[i]);
         qn_map_close(m);
         assert_int_equal(qn_budget_used(b), 0);
@@ -139,29 +138,6 @@ static void test_no_memory(void **state)
     assert_int_equal(n, 3);
     qn_map_close(m);
     assert_int_equal(qn_alloc_live(), live);
-    unlink(path);
-}
-
-static void test_fetches_ahead(void **state)
-{
-    (void)state;
-    char path[4096];
-    make_file(path, N_BYTES);
-    for (int i = 0; i < 20; i++) {
-        qn_map *m = NULL;
-        assert_int_equal(qn_map_open(path, &m, NULL), QN_OK);
-        qn_map_fetch(m);
-        qn_map_fetch(m);
-        if (i == 0) {
-            expect_pattern(m, N_BYTES);
-        }
-        qn_map_close(m); /* perhaps in the midst of it */
-    }
-    qn_map *m = NULL;
-    assert_int_equal(qn_map_open(path, &m, NULL), QN_OK);
-    assert_int_equal(truncate(path, 100), 0);
-    qn_map_fetch(m); /* what is gone is not noticed by that, and the process lives */
-    qn_map_close(m);
     unlink(path);
 }
 
@@ -230,7 +206,7 @@ int main(void)
         cmocka_unit_test(test_reads_into_memory),
         cmocka_unit_test(test_refuses),
         cmocka_unit_test(test_no_memory),
-        cmocka_unit_test(test_fetches_ahead),
+
         cmocka_unit_test(test_locks),
         cmocka_unit_test(test_names_the_limit_of_locks),
     };

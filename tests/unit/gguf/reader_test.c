@@ -15,6 +15,8 @@ static qn_gguf *open_bytes(const bytes *b, qn_budget *budget)
     return g;
 }
 
+static const qn_gguf_loading reading = {.read = true};
+
 static bytes numbers_file(uint32_t version)
 {
     bytes b = {0};
@@ -319,7 +321,7 @@ static void every_allocation_fails_once(void **state)
             qn_alloc_fail_at(++n);
             status = way == FROM_MEMORY ? qn_gguf_open_memory(b.data, b.len, budget, &g, &err)
                      : way == MAPPED    ? qn_gguf_open(path, budget, &g, &err)
-                                        : qn_gguf_read(path, NULL, NULL, budget, &g, &err);
+                                        : qn_gguf_load(path, &reading, budget, &g, &err);
             qn_alloc_fail_at(0);
             if (status == QN_OK) {
                 qn_gguf_close(g);
@@ -390,13 +392,12 @@ static void file_cut_while_open(void **state)
 
     /* What was read into memory does not depend on the file any more. */
     write_bytes(path, &b);
-    assert_int_equal(qn_gguf_read(path, NULL, NULL, NULL, &g, &err), QN_OK);
+    assert_int_equal(qn_gguf_load(path, &reading, NULL, &g, &err), QN_OK);
     assert_int_equal(truncate(path, 4096), 0);
     t = qn_gguf_find_tensor(g, "weights");
     assert_int_equal((uintptr_t)t->data % 32, 0);
     assert_int_equal(t->data[n_bytes - 1], 7);
     assert_false(qn_gguf_damaged(g));
-    qn_gguf_fetch(g);
     assert_int_equal(qn_gguf_lock(g, &err), QN_OK);
     qn_gguf_close(g);
 
@@ -406,7 +407,7 @@ static void file_cut_while_open(void **state)
              "%s: tensor 'weights': the file is cut short: at least 1048640 bytes expected, 4096 found",
              strrchr(path, '/') + 1);
     assert_string_equal(err.what, expected);
-    assert_int_equal(qn_gguf_read(path, NULL, NULL, NULL, &g, &err), QN_EFORMAT);
+    assert_int_equal(qn_gguf_load(path, &reading, NULL, &g, &err), QN_EFORMAT);
     assert_string_equal(err.what, expected);
     unlink(path);
     free(b.data);
@@ -427,16 +428,17 @@ static void reading_is_stopped_and_bounded(void **state)
     qn_gguf *g = NULL;
     qn_error err;
     uint64_t told = 0;
-    assert_int_equal(qn_gguf_read(path, stop_at_once, &told, NULL, &g, &err), QN_EABORTED);
+    const qn_gguf_loading stopping = {.read = true, .progress = stop_at_once, .ctx = &told};
+    assert_int_equal(qn_gguf_load(path, &stopping, NULL, &g, &err), QN_EABORTED);
     assert_int_equal(told, 2 * b.len);
     assert_non_null(strstr(err.what, "stop.gguf: "));
     qn_budget *budget;
     assert_int_equal(qn_budget_open(b.len, &budget), QN_OK); /* enough for a map, not for the file */
-    assert_int_equal(qn_gguf_read(path, NULL, NULL, budget, &g, &err), QN_EBUDGET);
+    assert_int_equal(qn_gguf_load(path, &reading, budget, &g, &err), QN_EBUDGET);
     assert_int_equal(qn_budget_used(budget), 0);
     qn_budget_close(budget);
     assert_int_equal(qn_budget_open(0, &budget), QN_OK);
-    assert_int_equal(qn_gguf_read(path, NULL, NULL, budget, &g, &err), QN_OK);
+    assert_int_equal(qn_gguf_load(path, &reading, budget, &g, &err), QN_OK);
     const char *owner;
     uint64_t n_held = 0, n_owned;
     for (size_t i = 0; qn_budget_owner(budget, i, &owner, &n_owned); i++) {
@@ -449,7 +451,7 @@ static void reading_is_stopped_and_bounded(void **state)
     memcpy(b.data, "none", 4);
     write_bytes(path, &b);
     told = 0;
-    assert_int_equal(qn_gguf_read(path, stop_at_once, &told, NULL, &g, &err), QN_EFORMAT);
+    assert_int_equal(qn_gguf_load(path, &stopping, NULL, &g, &err), QN_EFORMAT);
     assert_int_equal(told, 0);
     unlink(path);
     free(b.data);

@@ -74,12 +74,11 @@ static int tear_down(void **state)
     return 0;
 }
 
-static void expect_joined(bool in_memory)
+static void expect_joined(const qn_gguf_loading *how)
 {
     qn_gguf *g;
     qn_error err;
-    qn_status status =
-        in_memory ? qn_gguf_read(path_of(0), NULL, NULL, NULL, &g, &err) : qn_gguf_open(path_of(0), NULL, &g, &err);
+    qn_status status = qn_gguf_load(path_of(0), how, NULL, &g, &err);
     if (status != QN_OK) {
         fail_msg("%s", err.what);
     }
@@ -112,8 +111,9 @@ static void expect_joined(bool in_memory)
 static void parts_are_joined(void **state)
 {
     (void)state;
-    expect_joined(false);
-    expect_joined(true);
+    expect_joined(&(qn_gguf_loading){.read = false});
+    expect_joined(&(qn_gguf_loading){.fetch = true});
+    expect_joined(&(qn_gguf_loading){.read = true});
 }
 
 static void expect_refused(const char *path, qn_status code, const char *expected)
