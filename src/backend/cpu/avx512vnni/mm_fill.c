@@ -50,6 +50,7 @@ void qn_fill_mm_avx512vnni(qn_kernels *k)
     k->mm[QN_TYPE_##T].panel = qn_panel_##kind##_avx512vnni;                              \
     k->mm[QN_TYPE_##T].several = several_##T;                                             \
     k->mm[QN_TYPE_##T].several_max = QN_SEVERAL_MAX;
+#define SET_F32(T) k->mm[QN_TYPE_##T].panel = qn_panel_f32_avx512vnni;
 #define SET_U8(T) SET_PANEL(T, u8)
 #define SET_S8(T) SET_PANEL(T, s8)
 #define SET_H6(T) SET_PANEL(T, h6)
@@ -59,4 +60,6 @@ void qn_fill_mm_avx512vnni(qn_kernels *k)
     QN_MM_S8_TYPES(SET_S8)
     QN_MM_H6_TYPES(SET_H6)
     QN_MM_H7_TYPES(SET_H7)
+    QN_MM_PLAIN_TYPES(SET_F32)
+    QN_MM_OTHER_TYPES(SET_F32)
 }

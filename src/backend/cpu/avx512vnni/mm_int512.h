@@ -8,6 +8,7 @@
 typedef void qn_panel512_fn(const void *panel, size_t n_rows, size_t n_k, const void *x, size_t x_bytes, size_t n_cols,
                             float *y, size_t ldy);
 qn_panel512_fn qn_panel_u8_avx512vnni, qn_panel_s8_avx512vnni, qn_panel_h6_avx512vnni, qn_panel_h7_avx512vnni;
+qn_panel512_fn qn_panel_f32_avx512vnni;
 
 /* An h8 tile for AMX: w = d[half] * q, q signed. */
 typedef struct qn_panel_hf {
