@@ -74,8 +74,8 @@ def print_row(f):
     kv = f["parts"]["kv"]
     beside = f["peak"] - f["file_bytes"] - kv
     print(f"| {f['model'][:28]:28} | {f['context']:6} | {f['kv_type']:5} | {f['threads']:2} |"
-          f" {'read' if f['no_mmap'] else 'map':4} | {f['file_bytes'] / MIB:8.1f} | {kv / MIB:8.1f} | {beside / MIB:7.1f} |"
-          f" {f['peak'] / MIB:8.1f} | {f['predicted'] / MIB:8.1f} | {(f['predicted'] / f['peak'] - 1) * 100:+6.2f} % |"
+          f" {'read' if f['no_mmap'] else 'map':4} | {f['file_bytes'] / MIB:8.1f} | {kv / MIB:8.1f} |"
+          f" {beside / MIB:7.1f} | {f['peak'] / MIB:8.1f} | {f['predicted'] / MIB:8.1f} | {(f['predicted'] / f['peak'] - 1) * 100:+6.2f} % |"
           f" {'' if f['good'] else 'BAD'}", flush=True)
 
 
@@ -97,8 +97,8 @@ def main():
     p.add_argument("--allowance", type=float, default=48, help="MiB beside the file and the keys and values")
     p.add_argument("--json", type=pathlib.Path)
     args = p.parse_args()
-    print("| model                        | tokens | kv    | -t | file |     file |       kv |  beside |     peak |  inspect"
-          " |      off |\n|---|---|---|---|---|---|---|---|---|---|---|")
+    print("| model                        | tokens | kv    | -t | file |     file |       kv |  beside |     peak |"
+          "  inspect |      off |\n|---|---|---|---|---|---|---|---|---|---|---|")
     found = []
     with tempfile.TemporaryDirectory() as folder:
         prompts = Prompts(args.quern, folder)

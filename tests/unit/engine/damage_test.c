@@ -49,6 +49,7 @@ static void test_a_cut_in_use(void **state)
     cut(path, 1, 4);
     assert_int_equal(qn_seq_eval(q, tokens, 3, NULL, &err), QN_EDAMAGED);
     assert_int_equal(err.code, QN_EDAMAGED);
+    assert_non_null(strstr(err.what, strrchr(path, '/') + 1)); /* names the file */
     assert_int_equal(qn_seq_length(q), 2);
     assert_null(qn_session_logits(s, 0));
     /* it stays so, for other sessions too */
