@@ -73,9 +73,10 @@ def measure(args, prompts, model, n_ctx, kv_type, n_threads, no_mmap):
 def print_row(f):
     kv = f["parts"]["kv"]
     beside = f["peak"] - f["file_bytes"] - kv
+    off = (f["predicted"] / f["peak"] - 1) * 100
     print(f"| {f['model'][:28]:28} | {f['context']:6} | {f['kv_type']:5} | {f['threads']:2} |"
           f" {'read' if f['no_mmap'] else 'map':4} | {f['file_bytes'] / MIB:8.1f} | {kv / MIB:8.1f} |"
-          f" {beside / MIB:7.1f} | {f['peak'] / MIB:8.1f} | {f['predicted'] / MIB:8.1f} | {(f['predicted'] / f['peak'] - 1) * 100:+6.2f} % |"
+          f" {beside / MIB:7.1f} | {f['peak'] / MIB:8.1f} | {f['predicted'] / MIB:8.1f} | {off:+6.2f} % |"
           f" {'' if f['good'] else 'BAD'}", flush=True)
 
 

@@ -7,7 +7,7 @@
 
 /* What the process holds beside the library's blocks, as measured: the pages of the program and of the C library that
  * are used, the stack of each thread, and what the allocator keeps back. */
-#define PROGRAM_BYTES ((uint64_t)5 << 19) /* 2.5 MiB */
+#define PROGRAM_BYTES ((uint64_t)3 << 20)
 #define THREAD_BYTES ((uint64_t)96 << 10)
 
 #define SMALL_BYTES ((uint64_t)64 << 10) /* parts that the table does not name */
