@@ -47,6 +47,7 @@ void qn_os_mutex_unlock(qn_os_mutex *m);
 /* Sleeps while *word == expected; may return early. */
 void qn_os_park(atomic_uint *word, unsigned expected);
 void qn_os_unpark_all(atomic_uint *word);
+void qn_os_yield(void); /* lets another thread have the processor */
 
 /* ---- files to read: os_posix_file.c ---- */
 

@@ -2,6 +2,13 @@
  * SPDX-License-Identifier: MIT */
 #include "base/os.h"
 
+#include <sched.h>
+
+void qn_os_yield(void)
+{
+    sched_yield();
+}
+
 #if defined(__linux__) && !defined(QN_OS_NO_FUTEX)
 
 #include <limits.h>

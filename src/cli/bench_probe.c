@@ -13,33 +13,38 @@
 #define QN_PROBE_RUNS 9
 #define QN_PROBE_AHEAD 4096 /* bytes: as far as prefetching still helps a plain loop */
 
+#define QN_PROBE_PARTS 8 /* for each thread: long enough to stream, short enough to level what threads are apart */
+
 typedef struct probe {
+    qn_chunks chunks;
     uint64_t *words;
     size_t n_words;
+    uint32_t n_parts;
     uint64_t sums[QN_POOL_MAX_THREADS];
 } probe;
 
-static void part_of(const probe *p, uint32_t i_thread, uint32_t n_threads, size_t *begin, size_t *end)
+/* The next part that nobody has taken; false: there is none. */
+static bool take_part(probe *p, size_t *begin, size_t *end)
 {
-    size_t n = p->n_words / n_threads / 8 * 8;
-    *begin = n * i_thread;
+    size_t n = p->n_words / p->n_parts / 8 * 8, i = qn_chunks_take(&p->chunks);
+    *begin = n * i;
     *end = *begin + n;
+    return i < p->n_parts;
 }
 
-/* Each thread touches its own part first, so that the pages lie near it. */
-static void fill(void *ctx, uint32_t i_thread, uint32_t n_threads)
+static qn_pass_end fill(void *ctx, qn_lane *lane)
 {
+    (void)lane;
     probe *p = ctx;
     size_t begin, end;
-    part_of(p, i_thread, n_threads, &begin, &end);
-    memset(p->words + begin, 1, (end - begin) * sizeof(*p->words));
+    while (take_part(p, &begin, &end)) {
+        memset(p->words + begin, 1, (end - begin) * sizeof(*p->words));
+    }
+    return QN_PASS_DONE;
 }
 
-static void sum(void *ctx, uint32_t i_thread, uint32_t n_threads)
+static uint64_t sum_of(const probe *p, size_t begin, size_t end)
 {
-    probe *p = ctx;
-    size_t begin, end;
-    part_of(p, i_thread, n_threads, &begin, &end);
     uint64_t s[8] = {0}; /* independent sums, so that the additions do not wait for one another */
     for (size_t i = begin; i < end; i += 8) {
         __builtin_prefetch((const char *)(p->words + i) + QN_PROBE_AHEAD);
@@ -47,7 +52,17 @@ static void sum(void *ctx, uint32_t i_thread, uint32_t n_threads)
             s[k] += p->words[i + k];
         }
     }
-    p->sums[i_thread] = s[0] + s[1] + s[2] + s[3] + s[4] + s[5] + s[6] + s[7];
+    return s[0] + s[1] + s[2] + s[3] + s[4] + s[5] + s[6] + s[7];
+}
+
+static qn_pass_end sum(void *ctx, qn_lane *lane)
+{
+    probe *p = ctx;
+    size_t begin, end;
+    while (take_part(p, &begin, &end)) {
+        p->sums[lane->i_thread] += sum_of(p, begin, end);
+    }
+    return QN_PASS_DONE;
 }
 
 qn_status qn_probe_read_bandwidth(uint32_t n_threads, uint64_t block_bytes, double *bytes_per_second, qn_error *err)
@@ -64,11 +79,14 @@ qn_status qn_probe_read_bandwidth(uint32_t n_threads, uint64_t block_bytes, doub
         qn_pool_close(pool);
         return qn_fail(err, QN_ENOMEM, "no memory to measure the bandwidth");
     }
-    qn_pool_run(pool, 0, fill, &p);
+    p.n_parts = n_threads * QN_PROBE_PARTS;
+    qn_chunks_reset(&p.chunks);
+    qn_pool_run(pool, 0, 1, fill, &p);
     uint64_t best_ns = UINT64_MAX;
     for (int i = 0; i < QN_PROBE_RUNS; i++) {
         uint64_t begin_ns = qn_clock_ns();
-        qn_pool_run(pool, 0, sum, &p);
+        qn_chunks_reset(&p.chunks);
+        qn_pool_run(pool, 0, 1, sum, &p);
         uint64_t ns = qn_clock_ns() - begin_ns;
         best_ns = ns < best_ns ? ns : best_ns;
     }

@@ -10,15 +10,16 @@ typedef struct probe {
     atomic_uint_fast64_t n;
 } probe;
 
-static void run_probe(void *ctx, uint32_t i_thread, uint32_t n_threads)
+static qn_pass_end run_probe(void *ctx, qn_lane *lane)
 {
-    (void)i_thread, (void)n_threads;
+    (void)lane;
     probe *p = ctx;
     uint64_t n = 0;
     for (uint64_t end = qn_clock_ns() + PROBE_NS; qn_clock_ns() < end;) {
         n += p->loop();
     }
     atomic_fetch_add(&p->n, n);
+    return QN_PASS_DONE;
 }
 
 /* A second; 0: there is no loop. */
@@ -29,7 +30,7 @@ static double measure(qn_pool *pool, const qn_kernels *k, qn_peak_kind kind, uin
         return 0;
     }
     uint64_t begin = qn_clock_ns();
-    qn_pool_run(pool, n_threads, run_probe, &p);
+    qn_pool_run(pool, n_threads, 1, run_probe, &p);
     return (double)atomic_load(&p.n) * 1e9 / (double)(qn_clock_ns() - begin);
 }
 

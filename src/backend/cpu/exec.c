@@ -1,4 +1,4 @@
-/* The CPU backend: compiling a plan, reserving its memory, and walking its ops on the pool's threads.
+/* The CPU backend: compiling a plan and reserving its memory.
  * SPDX-License-Identifier: MIT */
 #include "backend/cpu/exec_int.h"
 
@@ -10,17 +10,19 @@ static bool add_product(uint64_t *sum, uint64_t a, uint64_t b)
     return qn_mul_u64(a, b, &p) && qn_round_up_u64(p, 64, &p) && qn_add_u64(*sum, p, sum);
 }
 
-/* Widest input row of a joined op, so that each thread has room for a private copy. */
+/* Each thread has room for a private copy of the widest input of a row op or a product. */
 static bool plan_thread_scratch(qn_exec *ex)
 {
     uint64_t width = 0, scratch = 0, at = 0;
     for (uint32_t i = 0; i < ex->n_ops; i++) {
-        const qn_cpu_op *op = &ex->ops[i];
+        qn_cpu_op *op = &ex->ops[i];
         uint64_t need = 0;
-        if (op->kind == QN_CPU_ROWS && op->width > width) {
+        if ((op->kind == QN_CPU_ROWS || op->kind == QN_CPU_PRODUCT) && op->width > width) {
             width = op->width;
-        } else if (op->kind == QN_CPU_PRODUCT || op->kind == QN_CPU_EXPERT) {
+        }
+        if (op->kind == QN_CPU_PRODUCT || op->kind == QN_CPU_EXPERT) {
             need = qn_cpu_product_scratch(ex, op);
+            qn_cpu_cut_private(ex, op);
         } else if (op->kind == QN_CPU_ATTENTION) {
             need = qn_cpu_attention_scratch(ex, op);
         } else if (op->kind == QN_CPU_ROUTE) {
@@ -34,6 +36,10 @@ static bool plan_thread_scratch(qn_exec *ex)
     }
     ex->private_a8 = at;
     if (!add_product(&at, QN_CPU_JOIN_ROWS, qn_a8_bytes(width))) {
+        return false;
+    }
+    ex->private_y = at;
+    if (!add_product(&at, sizeof(float) * QN_CPU_JOIN_ROWS, QN_PRIVATE_LD)) {
         return false;
     }
     ex->scratch_at = at;
@@ -63,7 +69,10 @@ static qn_status reserve_all(qn_exec *ex, qn_error *err)
     QN_TRY(reserve(ex, (void **)&ex->angles, "arena", angle_bytes, err));
     QN_TRY(reserve(ex, (void **)&ex->thread_bytes, "thread scratch", thread_bytes, err));
     QN_TRY(reserve(ex, (void **)&ex->partials, "attention parts", sizeof(float) * qn_cpu_partial_floats(ex), err));
-    return reserve(ex, (void **)&ex->chunks, "plan", QN_CPU_PASSES * sizeof(qn_chunks) * (uint64_t)ex->n_ops, err);
+    if (QN_CPU_PASSES * (uint64_t)ex->n_ops > QN_POOL_MAX_PASSES) {
+        return qn_fail(err, QN_EUNSUPPORTED, "a plan of %u ops has too many passes", ex->n_ops);
+    }
+    return reserve(ex, (void **)&ex->passes, "plan", QN_CPU_PASSES * sizeof(*ex->passes) * (uint64_t)ex->n_ops, err);
 }
 
 static void exec_free(qn_exec *ex)
@@ -71,6 +80,7 @@ static void exec_free(qn_exec *ex)
     if (ex == NULL) {
         return;
     }
+    qn_pool_quiesce(ex->be->pool); /* a late thread may still be at its scratch and at weights */
     qn_free(ex->ops);
     qn_free(ex->blocks);
     qn_free(ex->places);
@@ -78,7 +88,7 @@ static void exec_free(qn_exec *ex)
     qn_free(ex->angles);
     qn_free(ex->thread_bytes);
     qn_free(ex->partials);
-    qn_free(ex->chunks);
+    qn_free(ex->passes);
     qn_free(ex);
 }
 
@@ -107,83 +117,10 @@ static qn_status compile(qn_backend *be, const qn_graph *g, const qn_exec_limits
     return QN_OK;
 }
 
-static void run_op(qn_worker *w, const qn_cpu_op *op, qn_chunks *c)
-{
-    switch (op->kind) {
-    case QN_CPU_ANGLES:
-        qn_cpu_run_angles(w, op, c);
-        break;
-    case QN_CPU_EMBED:
-        qn_cpu_run_embed(w, op, c);
-        break;
-    case QN_CPU_ROWS:
-        qn_cpu_run_rows(w, op, c);
-        break;
-    case QN_CPU_PRODUCT:
-        qn_cpu_run_product(w, op, c);
-        break;
-    case QN_CPU_ATTENTION:
-        qn_cpu_run_attention(w, op, c);
-        break;
-    case QN_CPU_MAP:
-        qn_cpu_run_map(w, op, c);
-        break;
-    case QN_CPU_ROUTE:
-        qn_cpu_run_route(w, op);
-        break;
-    case QN_CPU_EXPERT:
-        qn_cpu_run_expert(w, op, c);
-        break;
-    case QN_CPU_SUM:
-        qn_cpu_run_sum(w, op, c);
-        break;
-    }
-}
-
-static void run_thread(void *ctx, uint32_t i_thread, uint32_t n_threads)
-{
-    qn_job *job = ctx;
-    qn_exec *ex = job->ex;
-    qn_worker w = {.job = job, .ex = ex, .k = ex->kernels, .i_thread = i_thread, .n_threads = n_threads};
-    w.scratch = ex->thread_bytes + i_thread * ex->thread_stride;
-    for (uint32_t i = job->op_begin; i < job->op_end; i++) {
-        const qn_cpu_op *op = &ex->ops[i];
-        bool join = op->joined && qn_job_rows(job, op->rows) <= QN_CPU_JOIN_ROWS;
-        /* A private input is made by the op just before; run_rows() and run_product() both look at the flag. */
-        w.is_private = join || (i > job->op_begin && w.is_private && ex->ops[i - 1].joined);
-        run_op(&w, op, &ex->chunks[QN_CPU_PASSES * i]);
-        if (join) {
-            continue;
-        }
-        if (n_threads > 1) {
-            if (i_thread == 0 && atomic_load_explicit(job->stop, memory_order_relaxed)) {
-                /* All must leave at the same op: the barrier publishes which. */
-                atomic_store_explicit(&job->stop_after, i + 1, memory_order_relaxed);
-            }
-            qn_pool_barrier(ex->be->pool);
-        } else if (atomic_load_explicit(job->stop, memory_order_relaxed)) {
-            atomic_store_explicit(&job->stop_after, i + 1, memory_order_relaxed);
-        }
-        if (atomic_load_explicit(&job->stop_after, memory_order_relaxed) == i + 1) {
-            return;
-        }
-    }
-}
-
-static qn_status run(qn_exec *ex, qn_job *job)
-{
-    for (uint32_t i = QN_CPU_PASSES * job->op_begin; i < QN_CPU_PASSES * job->op_end; i++) {
-        qn_chunks_reset(&ex->chunks[i]);
-    }
-    job->ex = ex;
-    qn_pool_run(ex->be->pool, ex->n_threads, run_thread, job);
-    return atomic_load_explicit(&job->stop_after, memory_order_relaxed) != 0 ? QN_EABORTED : QN_OK;
-}
-
 static qn_status run_body(qn_exec *ex, const qn_step_rows *step, const atomic_bool *stop)
 {
     qn_job job = {.step = step, .op_begin = 0, .op_end = ex->i_head, .stop = stop};
-    return run(ex, &job);
+    return qn_cpu_run(ex, &job);
 }
 
 static qn_status run_head(qn_exec *ex, const qn_step_rows *step, uint32_t first, uint32_t n, float *logits,
@@ -196,7 +133,7 @@ static qn_status run_head(qn_exec *ex, const qn_step_rows *step, uint32_t first,
                   .n_out = n,
                   .logits = logits,
                   .stop = stop};
-    return run(ex, &job);
+    return qn_cpu_run(ex, &job);
 }
 
 static uint32_t n_ops(const qn_exec *ex)

@@ -60,15 +60,23 @@ uint64_t qn_cpu_partial_floats(const qn_exec *ex)
     return widest * max_splits(ex) * ex->lim.n_seqs;
 }
 
+/* What is the same for all threads. */
+static qn_attention_run common(const qn_exec *ex, const qn_cpu_op *op, const qn_step_rows *step)
+{
+    qn_attention_run a = {.ex = ex, .op = op, .kv = ex->kv, .step = step, .all_decode = true};
+    a.layer = &a.kv->layers[op->attention.i_layer];
+    a.group = group_of(ex, op);
+    a.tile_rows = tile_rows_of(a.group);
+    for (uint32_t i = 0; i < step->n_seqs; i++) {
+        a.all_decode = a.all_decode && step->seqs[i].n_rows == 1;
+    }
+    return a;
+}
+
 static qn_attention_run begin(qn_worker *w, const qn_cpu_op *op)
 {
-    qn_attention_run a = {.w = w, .op = op, .kv = w->ex->kv, .step = w->job->step, .all_decode = true};
-    a.layer = &a.kv->layers[op->attention.i_layer];
-    a.group = group_of(w->ex, op);
-    a.tile_rows = tile_rows_of(a.group);
-    for (uint32_t i = 0; i < a.step->n_seqs; i++) {
-        a.all_decode = a.all_decode && a.step->seqs[i].n_rows == 1;
-    }
+    qn_attention_run a = common(w->ex, op, w->job->step);
+    a.w = w;
     uint64_t n_q = (uint64_t)a.tile_rows * a.group;
     uint8_t *at = w->scratch + w->ex->scratch_at;
     a.q = (float *)(void *)at;
@@ -96,7 +104,7 @@ static splits splits_of(const qn_attention_run *a, const qn_step_seq *seq)
     uint32_t pt = a->kv->page_tokens;
     splits s = {.first_page = qn_attention_first_visible(a, seq->pos0) / pt};
     s.n_pages = seq->pos0 / pt + 1 - s.first_page;
-    uint32_t least = QN_CPU_SPLIT_TOKENS / pt, cap = max_splits(a->w->ex);
+    uint32_t least = QN_CPU_SPLIT_TOKENS / pt, cap = max_splits(a->ex);
     uint32_t even = (s.n_pages + cap - 1) / cap;
     s.pages_each = least > even ? least : even;
     s.n = (s.n_pages + s.pages_each - 1) / s.pages_each;
@@ -218,8 +226,8 @@ static void attend_tile(const qn_attention_run *a, const qn_step_seq *seq, uint3
 
 static float *part_of(const qn_attention_run *a, uint32_t i_seq, uint32_t i_query_head, uint32_t i_split)
 {
-    uint64_t i = ((uint64_t)i_seq * a->op->attention.n_heads + i_query_head) * max_splits(a->w->ex) + i_split;
-    return a->w->ex->partials + i * part_floats(a->layer->v_dim);
+    uint64_t i = ((uint64_t)i_seq * a->op->attention.n_heads + i_query_head) * max_splits(a->ex) + i_split;
+    return a->ex->partials + i * part_floats(a->layer->v_dim);
 }
 
 static void attend_split(const qn_attention_run *a, uint32_t i_seq, const splits *s, uint32_t i_split, uint32_t i_head)
@@ -320,20 +328,35 @@ static void combine(const qn_attention_run *a, qn_chunks *c)
     }
 }
 
-void qn_cpu_run_attention(qn_worker *w, const qn_cpu_op *op, qn_chunks *c)
+enum { WRITE, WRITE_LATER, ATTEND, COMBINE };
+
+_Static_assert(COMBINE < QN_CPU_PASSES, "each part is a pass");
+
+uint32_t qn_cpu_attention_parts(const qn_exec *ex, const qn_cpu_op *op, const qn_step_rows *step)
+{
+    qn_attention_run a = common(ex, op, step);
+    uint32_t parts = 1u << ATTEND;
+    if (!a.all_decode) {
+        parts |= 1u << WRITE | (uint32_t)qn_attention_needs_mean(a.kv, step) << WRITE_LATER;
+    }
+    return parts | (uint32_t)has_splits(&a) << COMBINE;
+}
+
+void qn_cpu_run_attention(qn_worker *w, const qn_cpu_op *op, uint32_t part, qn_chunks *c)
 {
     qn_attention_run a = begin(w, op);
-    if (!a.all_decode) {
-        qn_attention_write_all(&a, &c[0]);
-        if (w->n_threads > 1) {
-            qn_pool_barrier(w->ex->be->pool);
-        }
-    }
-    attend(&a, &c[2]);
-    if (has_splits(&a)) {
-        if (w->n_threads > 1) {
-            qn_pool_barrier(w->ex->be->pool);
-        }
-        combine(&a, &c[3]);
+    switch (part) {
+    case WRITE:
+        qn_attention_write_pages(&a, c, qn_attention_needs_mean(a.kv, a.step) ? QN_KV_FIRST_PAGES : QN_KV_ALL_PAGES);
+        break;
+    case WRITE_LATER:
+        qn_attention_write_pages(&a, c, QN_KV_LATER_PAGES);
+        break;
+    case ATTEND:
+        attend(&a, c);
+        break;
+    default:
+        combine(&a, c);
+        break;
     }
 }

@@ -7,13 +7,14 @@
 /* Everything that stays the same during one op. */
 typedef struct qn_attention_run {
     qn_worker *w;
+    const qn_exec *ex;
     const qn_cpu_op *op;
     const qn_kv_layout *kv;
     const qn_kv_layer *layer;
     const qn_step_rows *step;
     uint32_t group;     /* query heads that share a KV head */
     uint32_t tile_rows; /* rows of a prefill item */
-    bool all_decode;    /* every sequence has one row: an item writes its own keys and values, no barrier before */
+    bool all_decode;    /* every sequence has one row: an item writes its own keys and values, no pass before */
     float *q, *m, *l, *acc, *offset, *page_scratch;
     uint32_t *lo, *hi;
     uint8_t *q_codes;
@@ -35,10 +36,16 @@ static inline uint8_t *qn_attention_page(const qn_attention_run *a, const qn_ste
     return seq->pages[a->layer->i_group][i_page];
 }
 
-/* exec_kv.c: one row's key and value of one head into its page; and all of the step's rows, with a barrier of their own
- * where some need the mean of others. c: two lists of chunks. */
+/* Which of a sequence's pages a pass writes, of those that the step's rows fall into. */
+typedef enum qn_kv_pages { QN_KV_ALL_PAGES, QN_KV_FIRST_PAGES, QN_KV_LATER_PAGES } qn_kv_pages;
+
+/* exec_kv.c: one row's key and value of one head into its page; and those of all the step's rows. */
 void qn_attention_write_head(const qn_attention_run *a, const qn_step_seq *seq, uint32_t i_row, uint32_t i_head);
-void qn_attention_write_all(const qn_attention_run *a, qn_chunks *c);
+void qn_attention_write_pages(const qn_attention_run *a, qn_chunks *c, qn_kv_pages which);
+
+/* Whether some row stands behind a first page that is filled in this step, and its key is kept less the mean of it:
+ * then the first pages are written in a pass of their own. */
+bool qn_attention_needs_mean(const qn_kv_layout *kv, const qn_step_rows *step);
 
 /* exec_recent.c: the first token that a row at pos takes as plain numbers though its page holds codes; pos + 1: none.
  * Then folding those of the loaded queries, p being all set but for the page; and, once the queries of a step's first

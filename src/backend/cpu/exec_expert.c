@@ -44,9 +44,9 @@ static void pick_largest(const float *p, uint32_t n, uint32_t n_used, uint32_t *
     }
 }
 
-void qn_cpu_run_route(qn_worker *w, const qn_cpu_op *op)
+void qn_cpu_run_route(qn_worker *w, const qn_cpu_op *op, qn_chunks *c)
 {
-    if (w->i_thread != 0) { /* a few hundred numbers; not worth sharing out */
+    if (qn_chunks_take(c) != 0) { /* a few hundred numbers; not worth sharing out */
         return;
     }
     const qn_job *job = w->job;

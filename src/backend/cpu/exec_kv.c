@@ -95,11 +95,8 @@ void qn_attention_write_head(const qn_attention_run *a, const qn_step_seq *seq, 
     put_plain(a, seq, pos, i_head, k, v);
 }
 
-/* Which of a sequence's pages a pass writes, of those that the step's rows fall into. */
-typedef enum pages { ALL_PAGES, FIRST_PAGES, LATER_PAGES } pages;
-
-/* Items of a pass are pages, so that no two threads write to one cache line. */
-static void write_pages(const qn_attention_run *a, qn_chunks *c, pages which)
+/* Chunks are pages, so that no two threads write to one cache line. */
+void qn_attention_write_pages(const qn_attention_run *a, qn_chunks *c, qn_kv_pages which)
 {
     uint32_t pt = a->kv->page_tokens, before = 0, i_seq = 0;
     for (uint32_t item = qn_chunks_take(c);; item = qn_chunks_take(c)) {
@@ -109,8 +106,8 @@ static void write_pages(const qn_attention_run *a, qn_chunks *c, pages which)
             seq = &a->step->seqs[i_seq];
             uint32_t end_page = (seq->pos0 + seq->n_rows - 1) / pt + 1;
             first_page = seq->pos0 / pt;
-            first_page = which == LATER_PAGES && first_page == 0 ? 1 : first_page;
-            end_page = which == FIRST_PAGES && end_page > 1 ? 1 : end_page;
+            first_page = which == QN_KV_LATER_PAGES && first_page == 0 ? 1 : first_page;
+            end_page = which == QN_KV_FIRST_PAGES && end_page > 1 ? 1 : end_page;
             n_pages = end_page > first_page ? end_page - first_page : 0;
             if (item - before < n_pages) {
                 break;
@@ -130,28 +127,14 @@ static void write_pages(const qn_attention_run *a, qn_chunks *c, pages which)
     }
 }
 
-/* Whether some row stands behind a first page that is filled in this step, and its key is kept less the mean of it. */
-static bool needs_mean_of_step(const qn_attention_run *a)
+bool qn_attention_needs_mean(const qn_kv_layout *kv, const qn_step_rows *step)
 {
-    uint32_t pt = a->kv->page_tokens;
-    for (uint32_t i = 0; i < a->step->n_seqs && qn_kv_is_centred(a->kv); i++) {
-        const qn_step_seq *seq = &a->step->seqs[i];
+    uint32_t pt = kv->page_tokens;
+    for (uint32_t i = 0; i < step->n_seqs && qn_kv_is_centred(kv); i++) {
+        const qn_step_seq *seq = &step->seqs[i];
         if (seq->pos0 < pt && seq->pos0 + seq->n_rows > pt) {
             return true;
         }
     }
     return false;
-}
-
-void qn_attention_write_all(const qn_attention_run *a, qn_chunks *c)
-{
-    if (!needs_mean_of_step(a)) {
-        write_pages(a, &c[0], ALL_PAGES);
-        return;
-    }
-    write_pages(a, &c[0], FIRST_PAGES);
-    if (a->w->n_threads > 1) {
-        qn_pool_barrier(a->w->ex->be->pool);
-    }
-    write_pages(a, &c[1], LATER_PAGES);
 }

@@ -1,24 +1,40 @@
 /* Products of weights with activations: cutting them into chunks of weight rows, choosing the kernel by the number of
  * columns, and doing what follows the product while the results are still in the cache.
  * SPDX-License-Identifier: MIT */
-#include "backend/cpu/exec_int.h"
+#include "backend/cpu/exec_product_int.h"
 
-#define CHUNK_LEVELS 4u    /* of shrinking chunks, when rows are walked in place */
-#define MAX_PANELS 4u      /* of one chunk: what follows a product runs over rows of 64 results, not of 16 */
-#define LEAST_CHUNKS 8u    /* for each thread, before panels are put together */
-#define PAIR_MAX_ROWS 256u /* rows of gate and up that are multiplied before they are combined: stays in the cache */
+#define MAX_PANELS 4u   /* of one chunk: what follows a product runs over rows of 64 results, not of 16 */
+#define LEAST_CHUNKS 8u /* for each thread, before panels are put together */
 
-/* The columns of one call: where its activations and results are. */
-typedef struct columns {
-    const void *x;
-    size_t x_bytes; /* stride */
-    uint32_t n;
-    bool is_wide;
-} columns;
-
-static uint32_t round_up(uint32_t a, uint32_t to)
+qn_row_cuts qn_cut_in_place(uint32_t n_rows, uint32_t n_threads, uint32_t max_rows)
 {
-    return (a + to - 1) / to * to;
+    qn_row_cuts c = {.n_rows = n_rows};
+    static const uint32_t eighths[QN_CUT_LEVELS] = {4, 2, 1, 1};
+    uint32_t before = 0;
+    for (uint32_t i = 0; i < QN_CUT_LEVELS; i++) {
+        c.first[i] = (uint32_t)((uint64_t)n_rows * before / 8);
+        before += eighths[i];
+        uint32_t n = (uint32_t)((uint64_t)n_rows * before / 8) - c.first[i];
+        uint32_t each = n / n_threads + (n % n_threads != 0);
+        uint32_t most = n / 8 + (n % 8 != 0); /* that are not empty */
+        c.n[i] = n_threads * (each / max_rows + (each % max_rows != 0));
+        c.n[i] = c.n[i] < most ? c.n[i] : most;
+        c.n_chunks += c.n[i];
+    }
+    return c;
+}
+
+uint32_t qn_cut_first_row(const qn_row_cuts *c, uint32_t i)
+{
+    if (i >= c->n_chunks) {
+        return c->n_rows;
+    }
+    uint32_t level = 0;
+    while (i >= c->n[level]) {
+        i -= c->n[level++];
+    }
+    uint32_t end = level + 1 < QN_CUT_LEVELS ? c->first[level + 1] : c->n_rows;
+    return (c->first[level] + (uint32_t)((uint64_t)(end - c->first[level]) * i / c->n[level])) / 8 * 8;
 }
 
 /* Columns at most for which rows are walked in place. */
@@ -33,19 +49,17 @@ static bool uses_panel(const qn_mm *mm, uint32_t n_cols)
 }
 
 /* How the rows of a matrix are cut into chunks that threads take. Results do not depend on it (the kernels promise
- * that), so it may depend on the number of threads.
- *
- * Panels: a few each. Rows in place: long runs keep the memory streaming, short ones at the end level out what the
- * threads are apart; so each thread has one chunk of a half of its share, then a quarter, an eighth and an eighth. */
+ * that), so it may depend on the number of threads. Panels: a few each; in place: see qn_cut_in_place(). */
 typedef struct cutting {
-    uint32_t n_rows, panel_rows, n_threads; /* panel_rows: of all panels of a chunk; 0: in place */
+    qn_row_cuts in_place;
+    uint32_t n_rows, panel_rows; /* panel_rows: of all panels of a chunk; 0: in place */
     uint32_t n_chunks;
 } cutting;
 
-static cutting cut_rows(const qn_worker *w, const qn_weight *m, const columns *x)
+static cutting cut_rows(const qn_worker *w, const qn_weight *m, const qn_columns *x)
 {
     const qn_mm *mm = &w->k->mm[m->type];
-    cutting c = {.n_rows = m->n_out, .n_threads = w->n_threads};
+    cutting c = {.n_rows = m->n_out};
     if (x->is_wide || uses_panel(mm, x->n)) {
         c.panel_rows = x->is_wide ? w->k->wide_rows : MAX_PANELS * mm->panel_rows;
         while (c.panel_rows > 2 * mm->panel_rows && m->n_out / c.panel_rows < LEAST_CHUNKS * w->n_threads) {
@@ -53,7 +67,8 @@ static cutting cut_rows(const qn_worker *w, const qn_weight *m, const columns *x
         }
         c.n_chunks = (m->n_out + c.panel_rows - 1) / c.panel_rows;
     } else {
-        c.n_chunks = CHUNK_LEVELS * w->n_threads;
+        c.in_place = qn_cut_in_place(m->n_out, w->n_threads, UINT32_MAX);
+        c.n_chunks = c.in_place.n_chunks;
     }
     return c;
 }
@@ -61,22 +76,14 @@ static cutting cut_rows(const qn_worker *w, const qn_weight *m, const columns *x
 /* The first row of chunk i; n_rows for i = n_chunks. */
 static uint32_t first_row(const cutting *c, uint32_t i)
 {
-    if (i >= c->n_chunks) {
-        return c->n_rows;
+    if (c->panel_rows == 0) {
+        return qn_cut_first_row(&c->in_place, i);
     }
-    if (c->panel_rows != 0) {
-        return i * c->panel_rows;
-    }
-    static const uint32_t before[CHUNK_LEVELS] = {0, 4, 6, 7},
-                          each[CHUNK_LEVELS] = {4, 2, 1, 1}; /* eighths of a share */
-    uint32_t t = c->n_threads, level = i / t;
-    uint64_t eighths = (uint64_t)before[level] * t + (uint64_t)each[level] * (i % t);
-    return (uint32_t)(c->n_rows * eighths / (8u * t)) / 16 * 16;
+    return i < c->n_chunks ? i * c->panel_rows : c->n_rows;
 }
 
-/* y[c * ldy + r] for rows [r0, r0 + n_rows) of a matrix. */
-static void multiply(const qn_worker *w, const qn_weight *m, const uint8_t *data, uint32_t r0, uint32_t n_rows,
-                     const columns *x, float *y, size_t ldy)
+void qn_cpu_multiply(const qn_worker *w, const qn_weight *m, const uint8_t *data, uint32_t r0, uint32_t n_rows,
+                     const qn_columns *x, float *y, size_t ldy)
 {
     const qn_mm *mm = &w->k->mm[m->type];
     const uint8_t *rows = data + (uint64_t)r0 * m->row_bytes;
@@ -113,61 +120,46 @@ static size_t panel_bytes(const qn_exec *ex, const qn_weight *m)
 
 uint64_t qn_cpu_product_scratch(const qn_exec *ex, const qn_cpu_op *op)
 {
-    uint64_t panel = 0;
+    uint64_t panel = 0, pair = 0;
     uint64_t n_cols = op->rows == QN_ROWS_OUT ? ex->lim.n_out : ex->lim.n_rows;
     for (uint32_t i = 0; i < op->n_products; i++) {
         uint64_t bytes = panel_bytes(ex, op->products[i].w);
         panel = bytes > panel ? bytes : panel;
     }
-    if (!op->pair) {
-        return panel;
-    }
-    /* gate and up: PAIR_MAX_ROWS of few columns, or the rows of a chunk of panels for all */
-    uint64_t floats = 0;
-    for (uint32_t i = 0; i < 2; i++) {
+    /* gate and up: QN_PAIR_MAX_ROWS of few columns, or the rows of a chunk of panels for all */
+    for (uint32_t i = 0; op->pair && i < 2; i++) {
         const qn_mm *mm = &ex->kernels->mm[op->products[i].w->type];
         uint64_t few = mm->panel_rows == 0 ? n_cols : in_place_max(mm);
         uint64_t rows = (uint64_t)MAX_PANELS * mm->panel_rows;
         if (ex->wide_min != 0 && ex->kernels->wide_rows > rows) {
             rows = ex->kernels->wide_rows;
         }
-        uint64_t a = (uint64_t)PAIR_MAX_ROWS * few, b = rows * n_cols;
-        floats += a > b ? a : b;
+        uint64_t a = (uint64_t)QN_PAIR_MAX_ROWS * few, b = rows * n_cols;
+        pair += sizeof(float) * (a > b ? a : b);
     }
-    return panel + 2 * sizeof(float) * floats + 128;
+    return panel + pair + 128;
 }
 
-static columns product_input(const qn_worker *w, const qn_cpu_op *op, const qn_weight *m)
+static qn_columns block_input(const qn_worker *w, const qn_cpu_op *op, const qn_weight *m)
 {
     bool a8 = w->k->mm[m->type].act == QN_ACT_A8;
-    columns x = {.n = qn_job_rows(w->job, op->rows)};
-    if (w->is_private) {
-        uint32_t stride = (op->width + 15) / 16 * 16;
-        x.x = w->scratch + (a8 ? w->ex->private_a8 : w->ex->private_x);
-        x.x_bytes = a8 ? qn_a8_bytes(op->width) : stride * sizeof(float);
-        const qn_cpu_op *rows = op - 1; /* the joined op that ran just before; it may make one form only */
-        if ((a8 ? rows->a8 : rows->out) != QN_NONE) {
-            return x;
-        }
-    }
     qn_blk b = a8 ? op->a8 : op->x;
-    x.is_wide = a8 && qn_job_is_wide(w->job, op->rows);
-    x.x = qn_job_row(w->job, b, 0);
-    x.x_bytes = w->ex->blocks[b].row_bytes;
-    return x;
+    return (qn_columns){.x = qn_job_row(w->job, b, 0),
+                        .x_bytes = w->ex->blocks[b].row_bytes,
+                        .n = qn_job_rows(w->job, op->rows),
+                        .is_wide = a8 && qn_job_is_wide(w->job, op->rows)};
 }
 
-/* bias, scale, softcap, residual on rows [r0, r0 + n) of each column of product i. */
-static void finish(const qn_worker *w, const qn_cpu_op *op, uint32_t i, uint32_t r0, uint32_t n, uint32_t n_cols)
+void qn_cpu_after_product(const qn_worker *w, const qn_cpu_op *op, uint32_t i, uint32_t r0, uint32_t n, uint32_t n_cols,
+                          float *y, size_t ldy)
 {
     const qn_cpu_product *p = &op->products[i];
     const qn_kernels *k = w->k;
-    if (p->bias == NULL && op->scale == 1.0f && op->softcap == 0.0f && op->residual == QN_NONE) {
+    if (p->bias == NULL && op->scale == 1.0f && op->softcap == 0.0f) {
         return;
     }
     const float *bias = p->bias == NULL ? NULL : (const float *)(const void *)p->bias->data + r0;
-    for (uint32_t c = 0; c < n_cols; c++) {
-        float *y = (float *)qn_job_row(w->job, p->out, c) + r0;
+    for (uint32_t c = 0; c < n_cols; c++, y += ldy) {
         if (bias != NULL) {
             k->add(y, bias, n, y);
         }
@@ -177,21 +169,19 @@ static void finish(const qn_worker *w, const qn_cpu_op *op, uint32_t i, uint32_t
         if (op->softcap != 0.0f) {
             k->softcap(y, op->softcap, n, y);
         }
-        if (op->residual != QN_NONE) {
-            k->add((const float *)qn_job_row(w->job, op->residual, c) + r0, y, n, y);
-        }
     }
 }
 
-static void run_pair_chunk(const qn_worker *w, const qn_cpu_op *op, const columns x[2], uint32_t r0, uint32_t n)
+void qn_cpu_multiply_pair(const qn_worker *w, const qn_cpu_op *op, const qn_columns x[2], uint32_t r0, uint32_t n,
+                          float *y, size_t ldy)
 {
     const qn_weight *gate_w = op->products[0].w, *up_w = op->products[1].w;
     size_t panel = panel_bytes(w->ex, gate_w), other = panel_bytes(w->ex, up_w);
     float *gate = (float *)(void *)(w->scratch + w->ex->scratch_at + (panel > other ? panel : other));
-    uint32_t ld = round_up(n, 8);
+    uint32_t ld = (n + 7) / 8 * 8;
     float *up = gate + (uint64_t)ld * x[0].n;
-    multiply(w, gate_w, gate_w->data, r0, n, &x[0], gate, ld);
-    multiply(w, up_w, up_w->data, r0, n, &x[1], up, ld);
+    qn_cpu_multiply(w, gate_w, gate_w->data, r0, n, &x[0], gate, ld);
+    qn_cpu_multiply(w, up_w, up_w->data, r0, n, &x[1], up, ld);
     const float *gate_bias =
         op->products[0].bias == NULL ? NULL : (const float *)(const void *)op->products[0].bias->data;
     const float *up_bias =
@@ -204,36 +194,42 @@ static void run_pair_chunk(const qn_worker *w, const qn_cpu_op *op, const column
         if (up_bias != NULL) {
             w->k->add(u, up_bias + r0, n, u);
         }
-        float *y = (float *)qn_job_row(w->job, op->products[0].out, c) + r0;
-        (op->act == QN_SILU ? w->k->silu_mul : w->k->gelu_mul)(g, u, n, y);
+        (op->act == QN_SILU ? w->k->silu_mul : w->k->gelu_mul)(g, u, n, y + c * ldy);
     }
 }
 
-static void run_pair(qn_worker *w, const qn_cpu_op *op, qn_chunks *c)
+static void run_pair(qn_worker *w, const qn_cpu_op *op, const qn_columns x[2], qn_chunks *c)
 {
-    const qn_weight *gate = op->products[0].w, *up = op->products[1].w;
-    const columns x[2] = {product_input(w, op, gate), product_input(w, op, up)};
-    cutting cut = cut_rows(w, gate, &x[0]), up_cut = cut_rows(w, up, &x[1]);
+    qn_blk out = op->products[0].out;
+    size_t ldy = w->ex->blocks[out].row_bytes / sizeof(float);
+    cutting cut = cut_rows(w, op->products[0].w, &x[0]), up_cut = cut_rows(w, op->products[1].w, &x[1]);
     cut = cut.panel_rows != 0 ? cut : up_cut; /* when one has panels, both must have results of a panel's size */
     for (uint32_t i = qn_chunks_take(c); i < cut.n_chunks; i = qn_chunks_take(c)) {
         uint32_t end = first_row(&cut, i + 1);
         for (uint32_t r0 = first_row(&cut, i), n; r0 < end; r0 += n) {
-            n = end - r0 < PAIR_MAX_ROWS ? end - r0 : PAIR_MAX_ROWS;
-            run_pair_chunk(w, op, x, r0, n);
+            n = end - r0 < QN_PAIR_MAX_ROWS ? end - r0 : QN_PAIR_MAX_ROWS;
+            qn_cpu_multiply_pair(w, op, x, r0, n, (float *)qn_job_row(w->job, out, 0) + r0, ldy);
         }
     }
 }
 
-void qn_cpu_run_product(qn_worker *w, const qn_cpu_op *op, qn_chunks *c)
+/* Rows [r0, r0 + n) of product i, straight to its block. */
+static void run_rows(const qn_worker *w, const qn_cpu_op *op, uint32_t i, const qn_columns *x, uint32_t r0, uint32_t n)
 {
-    if (op->pair) {
-        run_pair(w, op, c);
-        return;
+    const qn_cpu_product *p = &op->products[i];
+    size_t ldy = w->ex->blocks[p->out].row_bytes / sizeof(float);
+    float *y = (float *)qn_job_row(w->job, p->out, 0) + r0;
+    qn_cpu_multiply(w, p->w, p->w->data, r0, n, x, y, ldy);
+    qn_cpu_after_product(w, op, i, r0, n, x->n, y, ldy);
+    for (uint32_t c = 0; c < x->n && op->residual != QN_NONE; c++, y += ldy) {
+        w->k->add((const float *)qn_job_row(w->job, op->residual, c) + r0, y, n, y);
     }
-    columns x[QN_CPU_MAX_PRODUCTS];
+}
+
+static void run_products(qn_worker *w, const qn_cpu_op *op, const qn_columns *x, qn_chunks *c)
+{
     cutting cut[QN_CPU_MAX_PRODUCTS];
     for (uint32_t i = 0; i < op->n_products; i++) {
-        x[i] = product_input(w, op, op->products[i].w);
         cut[i] = cut_rows(w, op->products[i].w, &x[i]);
     }
     uint32_t i = 0, before = 0; /* chunks of the products before the i-th */
@@ -244,15 +240,40 @@ void qn_cpu_run_product(qn_worker *w, const qn_cpu_op *op, qn_chunks *c)
         if (i == op->n_products) {
             return;
         }
-        const qn_cpu_product *p = &op->products[i];
         uint32_t r0 = first_row(&cut[i], chunk - before), n = first_row(&cut[i], chunk - before + 1) - r0;
-        if (n == 0) {
+        if (n != 0) {
+            run_rows(w, op, i, &x[i], r0, n);
+        }
+    }
+}
+
+qn_pass_end qn_cpu_run_product(qn_worker *w, const qn_cpu_op *op, qn_chunks *c)
+{
+    qn_columns x[QN_CPU_MAX_PRODUCTS];
+    bool few = qn_job_rows(w->job, op->rows) <= QN_CPU_JOIN_ROWS;
+    if (w->is_joined) {
+        qn_cpu_run_joined(w, op - 1);
+    }
+    for (uint32_t i = 0; i < op->n_products; i++) {
+        const qn_mm *mm = w->k->mm;
+        if (i > 0 && mm[op->products[i].w->type].act == mm[op->products[i - 1].w->type].act) {
+            x[i] = x[i - 1];
             continue;
         }
-        size_t ldy = w->ex->blocks[p->out].row_bytes / sizeof(float);
-        multiply(w, p->w, p->w->data, r0, n, &x[i], (float *)qn_job_row(w->job, p->out, 0) + r0, ldy);
-        finish(w, op, i, r0, n, x[i].n);
+        x[i] = block_input(w, op, op->products[i].w);
+        if (few && (w->is_joined || w->n_threads > 1)) {
+            qn_cpu_make_private(w, op, op->products[i].w, &x[i]);
+        }
     }
+    if (few && w->n_threads > 1 && op->cuts.n_chunks != 0) {
+        return qn_cpu_run_private(w, op, x);
+    }
+    if (op->pair) {
+        run_pair(w, op, x, c);
+    } else {
+        run_products(w, op, x, c);
+    }
+    return QN_PASS_DONE;
 }
 
 void qn_cpu_run_expert(qn_worker *w, const qn_cpu_op *op, qn_chunks *c)
@@ -269,13 +290,13 @@ void qn_cpu_run_expert(qn_worker *w, const qn_cpu_op *op, qn_chunks *c)
         if (n_cols == 0) {
             continue;
         }
-        columns x = {qn_job_row(w->job, in, first), w->ex->blocks[in].row_bytes, n_cols, false};
+        qn_columns x = {qn_job_row(w->job, in, first), w->ex->blocks[in].row_bytes, n_cols, false};
         cutting cut = cut_rows(w, m, &x);
         const uint8_t *data = m->data + (uint64_t)e * m->n_out * m->row_bytes;
         for (; chunk - before < cut.n_chunks; chunk = qn_chunks_take(c)) {
             uint32_t r0 = first_row(&cut, chunk - before), n = first_row(&cut, chunk - before + 1) - r0;
             if (n != 0) {
-                multiply(w, m, data, r0, n, &x, (float *)qn_job_row(w->job, p->out, first) + r0, ldy);
+                qn_cpu_multiply(w, m, data, r0, n, &x, (float *)qn_job_row(w->job, p->out, first) + r0, ldy);
             }
         }
         before += cut.n_chunks;

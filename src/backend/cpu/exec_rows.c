@@ -81,19 +81,19 @@ static void do_row(const qn_kernels *k, const qn_cpu_op *op, const float *x, con
     }
 }
 
-/* A joined op: every thread does every row for itself; only thread 0 leaves the sum where later ops find it. */
-static void run_private(qn_worker *w, const qn_cpu_op *op)
+void qn_cpu_run_joined(const qn_worker *w, const qn_cpu_op *op)
 {
     uint32_t n = qn_job_rows(w->job, op->rows);
     uint32_t stride = (op->width + 15) / 16 * 16;
     float *floats = (float *)(void *)(w->scratch + w->ex->private_x);
     uint8_t *a8 = w->scratch + w->ex->private_a8;
+    bool leaves_sum = op->sum != QN_NONE && (w->n_threads == 1 || atomic_exchange(&w->pass->is_summed, 1) == 0);
     for (uint32_t i = 0; i < n; i++) {
         const float *x = qn_job_row(w->job, op->x, source_row(w, op, i));
         const float *y = op->y == QN_NONE ? NULL : qn_job_row(w->job, op->y, i);
         float *out = floats + (uint64_t)i * stride;
         float *tmp = floats + (uint64_t)(QN_CPU_JOIN_ROWS + i) * stride;
-        float *sum = op->sum != QN_NONE && w->i_thread == 0 ? qn_job_row(w->job, op->sum, i) : NULL;
+        float *sum = leaves_sum ? qn_job_row(w->job, op->sum, i) : NULL;
         do_row(w->k, op, x, y, sum, op->out != QN_NONE ? out : NULL,
                op->a8 != QN_NONE ? a8 + i * qn_a8_bytes(op->width) : NULL, NOT_WIDE, tmp);
     }
@@ -101,10 +101,6 @@ static void run_private(qn_worker *w, const qn_cpu_op *op)
 
 void qn_cpu_run_rows(qn_worker *w, const qn_cpu_op *op, qn_chunks *c)
 {
-    if (w->is_private) {
-        run_private(w, op);
-        return;
-    }
     uint32_t n = qn_job_rows(w->job, op->rows);
     float *tmp = (float *)(void *)(w->scratch + w->ex->private_x);
     bool wide = qn_job_is_wide(w->job, op->rows);

@@ -13,6 +13,7 @@
 /* Fills with 0xFF (a NaN in every float format) all that no value made before `phase` and still needed owns. */
 static void poison(qn_exec *ex, uint32_t phase)
 {
+    qn_pool_quiesce(ex->be->pool); /* a late thread's scratch is its own */
     uint8_t *kept = malloc(ex->arena_bytes + 1);
     assert_non_null(kept);
     memcpy(kept, ex->arena, ex->arena_bytes);
@@ -37,7 +38,7 @@ static qn_status run_phases(qn_exec *ex, const qn_job *job)
         qn_job part = *job;
         part.op_begin = i;
         part.op_end = end;
-        QN_TRY(run(ex, &part));
+        QN_TRY(qn_cpu_run(ex, &part));
     }
     return QN_OK;
 }
