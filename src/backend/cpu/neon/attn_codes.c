@@ -111,11 +111,15 @@ QN_INLINE void add_cells(size_t n_rows, size_t n_vecs, const halves *rows, size_
     }
 }
 
-/* What the sums of one row and vector stand for; total: of the row's integers. */
+/* What the sums of one row and vector stand for; total: of the row's integers. Unsigned, since parts may wrap. */
 QN_INLINE float32x4_t join_sums(const sums *s, size_t r, size_t v, uint32_t bits, int32_t total)
 {
-    int32x4_t joined = vaddq_s32(vshlq_n_s32(s->high[r][v], 7), s->low[r][v]);
-    return vcvtq_f32_s32(bits == 8 ? vaddq_s32(joined, vdupq_n_s32(128 * total)) : joined);
+    uint32x4_t high = vshlq_n_u32(vreinterpretq_u32_s32(s->high[r][v]), 7);
+    uint32x4_t joined = vaddq_u32(high, vreinterpretq_u32_s32(s->low[r][v]));
+    if (bits == 8) {
+        joined = vaddq_u32(joined, vdupq_n_u32(128 * (uint32_t)total));
+    }
+    return vcvtq_f32_s32(vreinterpretq_s32_u32(joined));
 }
 
 QN_INLINE int8x16_t load_signed(const uint8_t *at)

@@ -29,7 +29,7 @@ QN_INLINE float32x4_t qn_exp4_core(float32x4_t x)
     p = vaddq_f32(p, vdupq_n_f32(1.0F));
     /* p is in (0.7, 1.42): adding n to its exponent field stays a normal number over the whole range. For NaN n is 0.
      */
-    return vreinterpretq_f32_s32(vaddq_s32(vreinterpretq_s32_f32(p), vshlq_n_s32(n, 23)));
+    return vreinterpretq_f32_u32(vaddq_u32(vreinterpretq_u32_f32(p), vreinterpretq_u32_s32(vshlq_n_s32(n, 23))));
 }
 
 /* exp(x) for x <= 0 (-inf included) or NaN. Results below the smallest normal number are 0: they would weigh
