@@ -154,9 +154,10 @@ QN_INLINE void add_block(const products p, const uint8_t *tile, const char *x_d,
     }
 }
 
-/* Adds n_blocks tiles times n_cols columns to sums, which has room for all COLUMNS. */
+/* Adds n_blocks tiles times n_cols columns to sums, which has room for all COLUMNS. fetch: two rows
+ * of it a block. */
 QN_INLINE void columns(const uint8_t *tile, size_t n_blocks, activations x, size_t n_cols, bool is_full, tile_kind kind,
-                       row_sums *sums)
+                       row_sums *sums, const qn_fetch *fetch)
 {
     _Alignas(64) products p[2 * AHEAD];
     __m512 acc[COLUMNS];
@@ -169,6 +170,7 @@ QN_INLINE void columns(const uint8_t *tile, size_t n_blocks, activations x, size
 #pragma GCC unroll 2
         for (size_t i = 0; i < AHEAD; i++) {
             if (b + i < n_blocks) {
+                qn_fetch_some(fetch, 2 * (b + i), 2);
                 multiply(ahead, x.q, x.stride, (int)i, is_full, kind, p[(b + i) % (2 * AHEAD)]);
                 ahead += tile_bytes(kind);
                 x.q += BLOCK;
@@ -191,18 +193,20 @@ QN_INLINE void columns(const uint8_t *tile, size_t n_blocks, activations x, size
 }
 
 QN_INLINE void all_columns(const uint8_t *tiles, size_t n_blocks, activations x, size_t n_cols, tile_kind kind,
-                           row_sums *sums)
+                           row_sums *sums, const qn_fetch *fetch)
 {
+    const qn_fetch nothing = {.n_rows = 0};
     for (; n_cols >= COLUMNS; n_cols -= COLUMNS, sums += COLUMNS) {
-        columns(tiles, n_blocks, x, COLUMNS, true, kind, sums);
+        columns(tiles, n_blocks, x, COLUMNS, true, kind, sums, fetch);
+        fetch = &nothing;
         x.q += COLUMNS * x.stride;
         x.d += COLUMNS * x.stride;
         x.s += COLUMNS * x.stride;
     }
     if (n_cols == COLUMNS / 2) {
-        columns(tiles, n_blocks, x, COLUMNS / 2, false, kind, sums);
+        columns(tiles, n_blocks, x, COLUMNS / 2, false, kind, sums, fetch);
     } else if (n_cols != 0) {
-        columns(tiles, n_blocks, x, n_cols, false, kind, sums);
+        columns(tiles, n_blocks, x, n_cols, false, kind, sums, fetch);
     }
 }
 
@@ -219,9 +223,10 @@ QN_INLINE void panel_of(const void *panel, size_t n_rows, size_t n_k, const char
     configure(n_cols % COLUMNS, kind);
     for (size_t c = 0; c < n_cols; c += COLUMNS) {
         _Alignas(64) row_sums sums[COLUMNS];
+        const qn_fetch nothing = {.n_rows = 0};
         size_t n = least(n_cols - c, COLUMNS);
         memset(sums, 0, sizeof(sums));
-        all_columns(panel, n_k / BLOCK, activations_at(x + c * x_bytes, x_bytes, n_k, 0), n, kind, sums);
+        all_columns(panel, n_k / BLOCK, activations_at(x + c * x_bytes, x_bytes, n_k, 0), n, kind, sums, &nothing);
         store_sums(sums, n_rows, n, y + c * ldy, ldy);
     }
     _tile_release(); /* else every switch of threads saves 8 KiB */
@@ -238,9 +243,10 @@ QN_INLINE void several_of(const qn_slices *w, size_t n_rows, size_t n_k, const c
         memset(sums, 0, (n_cols + COLUMNS - 1) / COLUMNS * COLUMNS * sizeof(row_sums));
         for (size_t k = 0; k < n_k; k += QN_SLICE) {
             size_t n_here = least(n_k - k, QN_SLICE);
-            qn_slices_fetch(w, r, k, n_rows, n_k);
+            qn_fetch fetch = qn_fetch_behind(w, r, k, n_rows, n_k);
             w->pack(qn_slice(w, r, k), w->row_bytes, n, n_here, tiles);
-            all_columns(tiles, n_here / BLOCK, activations_at(x, x_bytes, n_k, k), n_cols, kind, sums);
+            all_columns(tiles, n_here / BLOCK, activations_at(x, x_bytes, n_k, k), n_cols, kind, sums, &fetch);
+            qn_fetch_some(&fetch, 2 * (n_here / BLOCK), QN_PANEL_ROWS);
         }
         store_sums(sums, n, n_cols, y + r, ldy);
     }

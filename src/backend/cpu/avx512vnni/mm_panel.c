@@ -92,8 +92,9 @@ QN_INLINE __m512 add_tile(const __m512i w[QN_PANEL_STEPS], __m512 d, __m512 d1, 
     return kind == TILE_U8 ? _mm512_fmadd_ps(m, broadcast_f32(x->s + at), acc) : acc;
 }
 
-/* Adds n_blocks tiles times n_cols columns to sums. */
-QN_INLINE void columns(const uint8_t *tile, size_t n_blocks, activations x, int n_cols, tile_kind kind, row_sums *sums)
+/* Adds n_blocks tiles times n_cols columns to sums. fetch: two rows of it a block. */
+QN_INLINE void columns(const uint8_t *tile, size_t n_blocks, activations x, int n_cols, tile_kind kind, row_sums *sums,
+                       const qn_fetch *fetch)
 {
     const bool has_halves = kind == TILE_H6 || kind == TILE_H7;
     __m512 acc[COLUMNS];
@@ -103,6 +104,7 @@ QN_INLINE void columns(const uint8_t *tile, size_t n_blocks, activations x, int 
     }
     for (size_t b = 0; b < n_blocks; b++, tile += tile_bytes(kind)) {
         __m512i w[QN_PANEL_STEPS];
+        qn_fetch_some(fetch, 2 * b, 2);
         load_steps(tile, kind, w);
         const float *scales = (const float *)(const void *)(tile + 64 * QN_PANEL_STEPS);
         __m512 d = _mm512_load_ps(has_halves ? scales + QN_PANEL_ROWS : scales), m = d, d1 = d;
@@ -129,16 +131,17 @@ QN_INLINE void columns(const uint8_t *tile, size_t n_blocks, activations x, int 
 }
 
 QN_INLINE void all_columns(const void *tiles, size_t n_blocks, activations x, size_t n_cols, tile_kind kind,
-                           row_sums *sums)
+                           row_sums *sums, const qn_fetch *fetch)
 {
+    const qn_fetch nothing = {.n_rows = 0};
     size_t c = 0;
-#define COLUMNS_OF(n)                                     \
-    for (; n_cols - c >= (n); c += (n)) {                 \
-        columns(tiles, n_blocks, x, (n), kind, sums + c); \
-        x.q += (n)*x.stride;                              \
-        x.d += (n)*x.stride;                              \
-        x.s += (n)*x.stride;                              \
-        x.h += (n)*x.stride;                              \
+#define COLUMNS_OF(n)                                                                \
+    for (; n_cols - c >= (n); c += (n)) {                                            \
+        columns(tiles, n_blocks, x, (n), kind, sums + c, c == 0 ? fetch : &nothing); \
+        x.q += (n)*x.stride;                                                         \
+        x.d += (n)*x.stride;                                                         \
+        x.s += (n)*x.stride;                                                         \
+        x.h += (n)*x.stride;                                                         \
     }
     COLUMNS_OF(COLUMNS)
     COLUMNS_OF(4)
@@ -161,9 +164,10 @@ QN_INLINE void panel_of(const void *panel, size_t n_rows, size_t n_k, const void
 {
     for (size_t c = 0; c < n_cols; c += COLUMNS) {
         _Alignas(64) row_sums sums[COLUMNS] = {{0}};
+        const qn_fetch nothing = {.n_rows = 0};
         size_t n = n_cols - c < COLUMNS ? n_cols - c : COLUMNS;
         const char *xc = (const char *)x + c * x_bytes;
-        all_columns(panel, n_k / 32, activations_at(xc, x_bytes, n_k, 0), n, kind, sums);
+        all_columns(panel, n_k / 32, activations_at(xc, x_bytes, n_k, 0), n, kind, sums, &nothing);
         store_sums(sums, n_rows, n, y + c * ldy, ldy);
     }
 }
@@ -192,9 +196,10 @@ QN_INLINE void several_of(const qn_slices *w, size_t n_rows, size_t n_k, const v
         memset(sums, 0, n_cols * sizeof(sums[0]));
         for (size_t k = 0; k < n_k; k += QN_SLICE) {
             size_t n_here = n_k - k < QN_SLICE ? n_k - k : QN_SLICE;
-            qn_slices_fetch(w, r, k, n_rows, n_k);
+            qn_fetch fetch = qn_fetch_behind(w, r, k, n_rows, n_k);
             w->pack(qn_slice(w, r, k), w->row_bytes, n, n_here, tiles);
-            all_columns(tiles, n_here / 32, activations_at(x, x_bytes, n_k, k), n_cols, kind, sums);
+            all_columns(tiles, n_here / 32, activations_at(x, x_bytes, n_k, k), n_cols, kind, sums, &fetch);
+            qn_fetch_some(&fetch, 2 * (n_here / 32), QN_PANEL_ROWS);
         }
         store_sums(sums, n, n_cols, y + r, ldy);
     }
