@@ -14,15 +14,19 @@ void qn_fill_mm_avx512vnni(qn_kernels *k);
 /* X(type) for every type of the table. */
 #define QN_MM_PLAIN_TYPES(X) X(F32) X(F16) X(BF16)
 /* Those that have products with A8 activations, by the tiles of their panels: h6 and h7 are h8 with an offset of 32 and
- * of 64. */
+ * of 64, m6 is m8, f5 is f8. */
 #define QN_MM_U8_TYPES(X) \
     X(Q4_0) X(Q4_1) X(Q5_0) X(Q5_1) X(Q4_K) X(Q5_K) X(TQ1_0) X(TQ2_0) X(Q1_0) X(IQ2_XXS) X(IQ3_XXS) X(IQ3_S) X(IQ1_S) \
     X(MXFP4)
 #define QN_MM_S8_TYPES(X) X(Q8_0) X(Q8_1) X(Q8_K) X(IQ4_NL) X(IQ4_XS)
 #define QN_MM_H6_TYPES(X) X(Q6_K) X(IQ1_M) X(Q3_K)
 #define QN_MM_H7_TYPES(X) X(IQ2_XS) X(IQ2_S)
-#define QN_MM_A8_TYPES(X) QN_MM_U8_TYPES(X) QN_MM_S8_TYPES(X) QN_MM_H6_TYPES(X) QN_MM_H7_TYPES(X)
-#define QN_MM_OTHER_TYPES(X) X(Q2_K) X(I8) X(I16) X(I32) X(I64) X(F64) X(NVFP4)
+#define QN_MM_M6_TYPES(X) X(Q2_K)
+#define QN_MM_F5_TYPES(X) X(NVFP4)
+#define QN_MM_A8_TYPES(X)                                                   \
+    QN_MM_U8_TYPES(X) QN_MM_S8_TYPES(X) QN_MM_H6_TYPES(X) QN_MM_H7_TYPES(X) \
+    QN_MM_M6_TYPES(X) QN_MM_F5_TYPES(X)
+#define QN_MM_OTHER_TYPES(X) X(I8) X(I16) X(I32) X(I64) X(F64)
 
 /* Elements that kernels decode at a time: a whole number of blocks of every type. */
 #define QN_MM_CHUNK 256
@@ -55,6 +59,20 @@ typedef struct qn_panel_h8 {
     float d[QN_PANEL_ROWS];
 } qn_panel_h8;
 
+/* w = d * q + m * min[half], q in [0, 63]: the sum is x.d * (d * (q . x.q) + m * (min . x.h)). */
+typedef struct qn_panel_m8 {
+    uint8_t q[QN_PANEL_STEPS][QN_PANEL_ROWS][4];
+    int16_t min[QN_PANEL_ROWS][2];
+    float d[QN_PANEL_ROWS];
+    float m[QN_PANEL_ROWS];
+} qn_panel_m8;
+
+/* w = d[half] * (q - 12), q in [0, 31]. */
+typedef struct qn_panel_f8 {
+    uint8_t q[QN_PANEL_STEPS][QN_PANEL_ROWS][4];
+    float d[2][QN_PANEL_ROWS];
+} qn_panel_f8;
+
 /* Weights as floats: panel[k * QN_PANEL_ROWS + r]. */
 
 /* AVX2's kernels, whose packers the sets above it build on. */
@@ -66,7 +84,8 @@ QN_MM_A8_TYPES(QN_MM_DECLARE_AVX2)
 extern const uint64_t qn_iq1_book[2048], qn_iq2_xxs_book[256], qn_iq2_xs_book[512], qn_iq2_s_book[1024];
 extern const uint32_t qn_iq3_xxs_book[256], qn_iq3_s_book[512];
 
-_Static_assert(sizeof(qn_panel_u8) % 64 == 0 && sizeof(qn_panel_s8) % 64 == 0 && sizeof(qn_panel_h8) % 64 == 0,
+_Static_assert(sizeof(qn_panel_u8) % 64 == 0 && sizeof(qn_panel_s8) % 64 == 0 && sizeof(qn_panel_h8) % 64 == 0 &&
+                   sizeof(qn_panel_m8) % 64 == 0 && sizeof(qn_panel_f8) % 64 == 0,
                "tiles keep the panel's alignment");
 
 #endif

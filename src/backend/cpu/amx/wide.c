@@ -162,8 +162,9 @@ static void multiply_panels(work t, const qn_wide_tile *w, size_t n_rows)
 }
 
 /* Scratch: QN_WIDE_ROWS rows of a block as bf16, then a panel of it as integers. */
-enum { WEIGHT_BYTES = QN_WIDE_ROWS * QN_WIDE_K * 2, PANEL_BYTES = QN_WIDE_K / 32 * sizeof(qn_panel_h8) };
-_Static_assert(sizeof(qn_panel_u8) <= sizeof(qn_panel_h8) && sizeof(qn_panel_s8) <= sizeof(qn_panel_h8),
+enum { WEIGHT_BYTES = QN_WIDE_ROWS * QN_WIDE_K * 2, PANEL_BYTES = QN_WIDE_K / 32 * sizeof(qn_panel_m8) };
+_Static_assert(sizeof(qn_panel_u8) <= sizeof(qn_panel_m8) && sizeof(qn_panel_s8) <= sizeof(qn_panel_m8) &&
+                   sizeof(qn_panel_h8) <= sizeof(qn_panel_m8) && sizeof(qn_panel_f8) <= sizeof(qn_panel_m8),
                "room for a panel of any kind");
 
 size_t qn_wide_scratch(void)

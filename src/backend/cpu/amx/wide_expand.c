@@ -46,6 +46,41 @@ void qn_wide_expand_u8(const void *panel, size_t n_tiles, qn_wide_tile *out)
     }
 }
 
+/* Both halves of a tile, each with a d and an m of its own. */
+QN_INLINE void expand_halves(const uint8_t q[QN_PANEL_STEPS][QN_PANEL_ROWS][4], const __m512 d[2], const __m512 m[2],
+                             qn_wide_tile *out)
+{
+    for (int half = 0; half < 2; half++) {
+        for (int i = half * QN_PANEL_STEPS / 2; i < (half + 1) * QN_PANEL_STEPS / 2; i++) {
+            expand_step(_mm512_load_si512(q[i]), d[half], m[half], out, i);
+        }
+    }
+}
+
+void qn_wide_expand_m6(const void *panel, size_t n_tiles, qn_wide_tile *out)
+{
+    const qn_panel_m8 *t = panel;
+    for (size_t b = 0; b < n_tiles; b++) {
+        __m512i minima = _mm512_load_si512(t[b].min); /* two int16 a row */
+        __m512 m0 = _mm512_cvtepi32_ps(_mm512_srai_epi32(_mm512_slli_epi32(minima, 16), 16));
+        __m512 m1 = _mm512_cvtepi32_ps(_mm512_srai_epi32(minima, 16));
+        __m512 d = _mm512_load_ps(t[b].d), m = _mm512_load_ps(t[b].m), less = _mm512_mul_ps(d, _mm512_set1_ps(-128.0f));
+        const __m512 both_d[2] = {d, d}, both_m[2] = {_mm512_fmadd_ps(m, m0, less), _mm512_fmadd_ps(m, m1, less)};
+        expand_halves(t[b].q, both_d, both_m, &out[b]);
+    }
+}
+
+void qn_wide_expand_f5(const void *panel, size_t n_tiles, qn_wide_tile *out)
+{
+    const qn_panel_f8 *t = panel;
+    for (size_t b = 0; b < n_tiles; b++) {
+        const __m512 d[2] = {_mm512_load_ps(t[b].d[0]), _mm512_load_ps(t[b].d[1])};
+        const __m512 offset = _mm512_set1_ps(-128.0f - 12.0f);
+        const __m512 m[2] = {_mm512_mul_ps(d[0], offset), _mm512_mul_ps(d[1], offset)};
+        expand_halves(t[b].q, d, m, &out[b]);
+    }
+}
+
 /* d * sc * (q - offset), each half with an sc of its own. */
 QN_INLINE void expand_h8(const void *panel, size_t n_tiles, float q_offset, qn_wide_tile *out)
 {

@@ -30,6 +30,8 @@ void qn_fill_wide_amx(qn_kernels *k)
     QN_MM_S8_TYPES(SET)
     QN_MM_H6_TYPES(SET)
     QN_MM_H7_TYPES(SET)
+    QN_MM_M6_TYPES(SET)
+    QN_MM_F5_TYPES(SET)
 #undef SET
     k->wide_min = 24; /* with fewer, rounding the weights to bf16 takes longer than all else */
     k->wide_rows = QN_WIDE_ROWS;

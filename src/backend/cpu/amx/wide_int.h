@@ -17,7 +17,8 @@ typedef struct qn_wide_tile {
 
 /* Turns n_tiles tiles of a panel of 16 rows into weights, rounded to nearest even. */
 typedef void qn_wide_expand_fn(const void *panel, size_t n_tiles, qn_wide_tile *out);
-qn_wide_expand_fn qn_wide_expand_u8, qn_wide_expand_s8, qn_wide_expand_h6, qn_wide_expand_h7;
+qn_wide_expand_fn qn_wide_expand_u8, qn_wide_expand_s8, qn_wide_expand_h6, qn_wide_expand_h7,
+    qn_wide_expand_m6, qn_wide_expand_f5;
 
 /* How a type's rows become tiles. */
 typedef struct qn_wide_source {

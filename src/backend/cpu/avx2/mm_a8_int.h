@@ -12,8 +12,8 @@
 typedef struct qn_group {
     __m256i q[8];
     __m256 d;   /* scale of each block */
-    __m256 m;   /* U4, U5, U7: what is added to d * q */
-    __m256i sc; /* H6, H7: int16 scales of the 16 half blocks */
+    __m256 m;   /* U4, U5, U7: what is added to d * q; M6: what minima are scaled by; F5: the second halves' d */
+    __m256i sc; /* H6, H7: int16 scales of the 16 half blocks; M6: their minima */
 } qn_group;
 
 typedef enum qn_quants {
@@ -23,6 +23,8 @@ typedef enum qn_quants {
     QN_H6, /* unsigned, up to 63, offset 32, scales of half blocks: 4 products: 63 * 127 * 4 < 2^15 */
     QN_H7, /* unsigned, up to 127, offset 64, scales of half blocks: 2 products */
     QN_S8, /* signed: 2 products: 128 * 127 * 2 < 2^15 */
+    QN_M6, /* unsigned, up to 63, minima of half blocks: 4 products */
+    QN_F5, /* unsigned, up to 31, offset 12, d of half blocks: 8 products */
 } qn_quants;
 
 QN_INLINE bool qn_has_minima(qn_quants quants)
@@ -118,10 +120,17 @@ QN_INLINE __m256i qn_pairs_to_32(__m256i v)
     return _mm256_madd_epi16(v, _mm256_set1_epi16(1));
 }
 
-/* p: products of eight blocks, as 16 words for U4 and U5, else as 8 dwords. Lane i of the result: block i's sum.
+/* p: products of eight blocks, as 16 words for U4, U5 and M6, else as 8 dwords. Lane i of the result: block i's sum.
  * Words become dwords as late as their range allows. */
 QN_INLINE __m256i qn_sum_blocks(const __m256i p[8], qn_quants quants)
 {
+    if (quants == QN_M6) {
+        __m256i v[4];
+        for (int i = 0; i < 4; i++) {
+            v[i] = qn_pairs_to_32(qn_fold_64(p[2 * i], p[2 * i + 1], false));
+        }
+        return qn_fold_128(qn_fold_32(v[0], v[1], true), qn_fold_32(v[2], v[3], true), true);
+    }
     bool is_32 = quants != QN_U4 && quants != QN_U5;
     __m256i a = qn_fold_32(qn_fold_64(p[0], p[1], is_32), qn_fold_64(p[2], p[3], is_32), is_32);
     __m256i b = qn_fold_32(qn_fold_64(p[4], p[5], is_32), qn_fold_64(p[6], p[7], is_32), is_32);
@@ -167,14 +176,38 @@ QN_INLINE __m256i qn_group_dot(const qn_group *g, const int8_t *q, const int16_t
     return qn_sum_blocks(p, quants);
 }
 
+/* F5: the sums of halves, centred and scaled. */
+QN_INLINE __m256 qn_group_add_halves(const qn_group *g, const int8_t *q, const int16_t *h, __m256 x_d, __m256 acc)
+{
+    __m256i p[8], x_h = qn_load_256(h);
+    for (int i = 0; i < 8; i++) {
+        p[i] = _mm256_maddubs_epi16(g->q[i], qn_load_256(q + 32 * i));
+    }
+    /* in the low lane of each: the first halves of four blocks */
+    __m256i a = qn_pairs_to_32(qn_fold_32(qn_fold_64(p[0], p[1], false), qn_fold_64(p[2], p[3], false), false));
+    __m256i b = qn_pairs_to_32(qn_fold_32(qn_fold_64(p[4], p[5], false), qn_fold_64(p[6], p[7], false), false));
+    __m256i first = _mm256_permute2x128_si256(a, b, 0x20), second = _mm256_permute2x128_si256(a, b, 0x31);
+    first = _mm256_sub_epi32(first, _mm256_madd_epi16(x_h, _mm256_set1_epi32(12)));
+    second = _mm256_sub_epi32(second, _mm256_madd_epi16(x_h, _mm256_set1_epi32(12 << 16)));
+    acc = _mm256_fmadd_ps(_mm256_cvtepi32_ps(first), _mm256_mul_ps(g->d, x_d), acc);
+    return _mm256_fmadd_ps(_mm256_cvtepi32_ps(second), _mm256_mul_ps(g->m, x_d), acc);
+}
+
 QN_INLINE __m256 qn_group_add(const qn_group *g, const void *x, size_t n_k, size_t k, qn_quants quants, __m256 acc)
 {
     const float *d = qn_a8_d(x, n_k) + k / 32;
     const float *s = qn_a8_s(x, n_k) + k / 32;
-    __m256i dot = qn_group_dot(g, qn_a8_q(x) + k, qn_a8_h(x, n_k) + k / 16, quants);
+    const int16_t *h = qn_a8_h(x, n_k) + k / 16;
+    if (quants == QN_F5) {
+        return qn_group_add_halves(g, qn_a8_q(x) + k, h, _mm256_loadu_ps(d), acc);
+    }
+    __m256i dot = qn_group_dot(g, qn_a8_q(x) + k, h, quants);
     acc = _mm256_fmadd_ps(_mm256_cvtepi32_ps(dot), _mm256_mul_ps(g->d, _mm256_loadu_ps(d)), acc);
     if (qn_has_minima(quants)) {
         acc = _mm256_fmadd_ps(g->m, _mm256_loadu_ps(s), acc);
+    } else if (quants == QN_M6) {
+        __m256 minima = _mm256_cvtepi32_ps(_mm256_madd_epi16(g->sc, qn_load_256(h)));
+        acc = _mm256_fmadd_ps(minima, _mm256_mul_ps(g->m, _mm256_loadu_ps(d)), acc);
     }
     return acc;
 }
@@ -218,7 +251,8 @@ QN_INLINE void qn_a8_rows(qn_unpack_fn *unpack, size_t group_bytes, qn_quants qu
 typedef struct qn_group_rows {
     __m256i q[QN_PANEL_ROWS][8];
     __m256i d[QN_PANEL_ROWS]; /* floats and pairs of words alike travel as dwords */
-    __m256i m[QN_PANEL_ROWS]; /* m, or sc of halves */
+    __m256i m[QN_PANEL_ROWS];
+    __m256i sc[QN_PANEL_ROWS];
 } qn_group_rows;
 
 /* Dword `i` of eight rows' vectors, for i in [0, n), goes to out + i * stride. */
@@ -236,21 +270,27 @@ QN_INLINE void qn_pack_dwords(const __m256i *rows, size_t row_step, uint8_t *out
 
 QN_INLINE size_t qn_tile_bytes(qn_quants quants)
 {
-    return quants == QN_S8 ? sizeof(qn_panel_s8) : qn_has_halves(quants) ? sizeof(qn_panel_h8) : sizeof(qn_panel_u8);
+    return quants == QN_S8          ? sizeof(qn_panel_s8)
+           : quants == QN_M6        ? sizeof(qn_panel_m8)
+           : qn_has_halves(quants) ? sizeof(qn_panel_h8)
+                                    : sizeof(qn_panel_u8);
 }
 
 QN_INLINE void qn_pack_group(const qn_group_rows *rows, size_t n_blocks, qn_quants quants, uint8_t *tiles)
 {
     size_t tile_bytes = qn_tile_bytes(quants);
-    size_t at_d = qn_has_halves(quants) ? offsetof(qn_panel_h8, d) : offsetof(qn_panel_u8, d);
-    size_t at_m = qn_has_halves(quants) ? offsetof(qn_panel_h8, sc) : offsetof(qn_panel_u8, m);
+    bool has_sc = qn_has_halves(quants) || quants == QN_M6, has_m = quants != QN_S8 && !qn_has_halves(quants);
+    size_t at_sc = offsetof(qn_panel_h8, sc), at_d = at_sc + (has_sc ? 4 * QN_PANEL_ROWS : 0);
     for (size_t r = 0; r < QN_PANEL_ROWS; r += 8) {
         for (size_t b = 0; b < n_blocks; b++) {
             qn_pack_dwords(&rows->q[r][b], 8, tiles + b * tile_bytes + 4 * r, 4 * QN_PANEL_ROWS, QN_PANEL_STEPS);
         }
         qn_pack_dwords(&rows->d[r], 1, tiles + at_d + 4 * r, tile_bytes, n_blocks);
-        if (quants != QN_S8) {
-            qn_pack_dwords(&rows->m[r], 1, tiles + at_m + 4 * r, tile_bytes, n_blocks);
+        if (has_sc) {
+            qn_pack_dwords(&rows->sc[r], 1, tiles + at_sc + 4 * r, tile_bytes, n_blocks);
+        }
+        if (has_m) {
+            qn_pack_dwords(&rows->m[r], 1, tiles + at_d + 4 * (QN_PANEL_ROWS + r), tile_bytes, n_blocks);
         }
     }
 }
@@ -271,9 +311,10 @@ QN_INLINE void qn_a8_pack(qn_unpack_fn *unpack, size_t group_bytes, qn_quants qu
                 rows.q[r][i] = g.q[i];
             }
             rows.d[r] = _mm256_castps_si256(g.d);
-            if (qn_has_halves(quants)) {
-                rows.m[r] = g.sc;
-            } else if (quants != QN_S8) {
+            if (qn_has_halves(quants) || quants == QN_M6) {
+                rows.sc[r] = g.sc;
+            }
+            if (quants != QN_S8 && !qn_has_halves(quants)) {
                 rows.m[r] = _mm256_castps_si256(g.m);
             }
         }

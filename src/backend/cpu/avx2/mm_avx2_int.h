@@ -18,7 +18,7 @@ QN_MM_OTHER_TYPES(QN_MM_DECLARE)
 typedef void qn_panel_fn(const void *panel, size_t n_rows, size_t n_k, const void *x, size_t x_bytes, size_t n_cols,
                          float *y, size_t ldy);
 qn_panel_fn qn_panel_u4_avx2, qn_panel_u5_avx2, qn_panel_u7_avx2, qn_panel_h6_avx2, qn_panel_h7_avx2, qn_panel_s8_avx2,
-    qn_panel_f32_avx2;
+    qn_panel_m6_avx2, qn_panel_f5_avx2, qn_panel_f32_avx2;
 size_t qn_panel_f32_bytes(size_t n_k);
 
 /* Panels of signed weights: packed as s8, then expanded in place into what panel_x8 reads. */

@@ -29,7 +29,8 @@ QN_INLINE __m256i four_elements(const column *x, size_t k)
 QN_INLINE void dot_u8(const qn_panel_u8 *t, const column *x, size_t k, int n_cols, qn_quants quants,
                       __m256i sum[N_VECTORS][COLUMNS])
 {
-    int n_chunks = quants == QN_U4 ? 1 : quants == QN_U5 ? 2 : QN_PANEL_STEPS; /* of steps whose sums fit words */
+    /* of steps whose sums fit words */
+    int n_chunks = quants == QN_U4 ? 1 : quants == QN_U5 ? 2 : quants == QN_M6 ? 4 : QN_PANEL_STEPS;
     for (int chunk = 0; chunk < n_chunks; chunk++) {
         __m256i words[N_VECTORS][COLUMNS];
         int n_steps = QN_PANEL_STEPS / n_chunks;
@@ -103,6 +104,53 @@ QN_INLINE void dot_h8(const qn_panel_h8 *t, const column *x, size_t k, int n_col
     }
 }
 
+/* Minima of half blocks: min[0] * x.h[0] + min[1] * x.h[1], scaled. */
+QN_INLINE void add_minima(const qn_panel_m8 *t, const column *x, size_t k, int n_cols, __m256 acc[COLUMNS][N_VECTORS])
+{
+    for (int c = 0; c < n_cols; c++) {
+        __m256 xd = _mm256_broadcast_ss(x[c].d + k / 32);
+        __m256i h = _mm256_set1_epi32(qn_get_i32(x[c].h + k / 16));
+        for (int v = 0; v < N_VECTORS; v++) {
+            __m256 minima = _mm256_cvtepi32_ps(_mm256_madd_epi16(qn_load_256(t->min[8 * v]), h));
+            acc[c][v] = _mm256_fmadd_ps(minima, _mm256_mul_ps(_mm256_load_ps(t->m + 8 * v), xd), acc[c][v]);
+        }
+    }
+}
+
+/* Halves with scales of their own. The words of a row's sum begin with -12 times the half's activations in one of the
+ * two: no more than 12 * 127 * 16 < 2^15, and neither is the sum in the end. */
+QN_INLINE void add_halves(const qn_panel_f8 *t, const column *x, size_t k, int n_cols, __m256 acc[COLUMNS][N_VECTORS])
+{
+    const int n_steps = QN_PANEL_STEPS / 2;
+    for (int half = 0; half < 2; half++) {
+        __m256i words[N_VECTORS][COLUMNS];
+        for (int c = 0; c < n_cols; c++) {
+            __m256i h = _mm256_set1_epi32(qn_get_i32(x[c].h + k / 16));
+            h = _mm256_mullo_epi16(h, _mm256_set1_epi16(-12));
+            words[0][c] = half == 0 ? _mm256_and_si256(h, _mm256_set1_epi32(0xFFFF)) : _mm256_srli_epi32(h, 16);
+            words[1][c] = words[0][c];
+        }
+        QN_UNROLL
+        for (int i = 0; i < n_steps; i++) {
+            int step = half * n_steps + i;
+            for (int c = 0; c < n_cols; c++) {
+                __m256i xv = four_elements(&x[c], k + 4 * (size_t)step);
+                for (int v = 0; v < N_VECTORS; v++) {
+                    __m256i p = _mm256_maddubs_epi16(qn_load_256(t->q[step][8 * v]), xv);
+                    accumulate(&words[v][c], p, false, false);
+                }
+            }
+        }
+        for (int c = 0; c < n_cols; c++) {
+            __m256 xd = _mm256_broadcast_ss(x[c].d + k / 32);
+            for (int v = 0; v < N_VECTORS; v++) {
+                __m256 sum = _mm256_cvtepi32_ps(qn_pairs_to_32(words[v][c]));
+                acc[c][v] = _mm256_fmadd_ps(sum, _mm256_mul_ps(_mm256_load_ps(t->d[half] + 8 * v), xd), acc[c][v]);
+            }
+        }
+    }
+}
+
 QN_INLINE void columns(const void *panel, size_t n_rows, size_t n_k, const void *x, size_t x_bytes, int n_cols,
                        qn_quants quants, float *y, size_t ldy)
 {
@@ -117,7 +165,16 @@ QN_INLINE void columns(const void *panel, size_t n_rows, size_t n_k, const void 
     for (size_t k = 0; k < n_k; k += 32, tile += qn_tile_bytes(quants)) {
         __m256i sum[N_VECTORS][COLUMNS];
         const float *d, *m = NULL;
-        if (quants == QN_S8) {
+        if (quants == QN_F5) {
+            add_halves((const void *)tile, col, k, n_cols, acc);
+            continue;
+        }
+        if (quants == QN_M6) {
+            const qn_panel_m8 *t = (const void *)tile;
+            dot_u8((const void *)t->q, col, k, n_cols, quants, sum);
+            add_minima(t, col, k, n_cols, acc);
+            d = t->d;
+        } else if (quants == QN_S8) {
             const qn_panel_s8 *t = (const void *)tile;
             dot_s8(t, col, k, n_cols, sum);
             d = t->d;
@@ -182,3 +239,5 @@ DEFINE(u7, QN_U7)
 DEFINE(h6, QN_H6)
 DEFINE(h7, QN_H7)
 DEFINE(s8, QN_S8)
+DEFINE(m6, QN_M6)
+DEFINE(f5, QN_F5)

@@ -1,7 +1,8 @@
-/* One-column and few-column products of Q3_K. The layout of the super-blocks is told in avx2/mm_q3k.c.
- * SPDX-License-Identifier: MIT */
+/* One-column and few-column products of Q2_K and Q3_K. The layouts of the super-blocks are told in avx2/mm_q2k.c and
+ * avx2/mm_q3k.c. SPDX-License-Identifier: MIT */
 #include "backend/cpu/avx512vnni/mm_rows_int.h"
 
+enum { Q2_K_BYTES = 84, Q2_CODES = 16, Q2_D = 80 };
 enum { Q3_K_BYTES = 110, Q3_LOW = 32, Q3_SCALES = 96, Q3_D = 108 };
 
 /* 32 bytes hold four blocks, two bits each: blocks 2 i and 2 i + 1. */
@@ -15,6 +16,20 @@ QN_INLINE __m512i bit_pairs(const uint8_t *p, int i)
 QN_INLINE __m512 bytes_to_ps(__m128i v)
 {
     return _mm512_cvtepi32_ps(_mm512_cvtepi8_epi32(v));
+}
+
+QN_INLINE void unpack_q2_k(const uint8_t *p, size_t n_blocks, qn_rows_group *g)
+{
+    (void)n_blocks;
+    QN_UNROLL
+    for (int i = 0; i < 4; i++) {
+        g->q[i] = bit_pairs(p + Q2_CODES + 32 * (i / 2), i % 2);
+    }
+    __m128i both = _mm_loadu_si128((const __m128i *)(const void *)p), nibble = _mm_set1_epi8(0x0F);
+    __m128 d = _mm_cvtph_ps(_mm_cvtsi32_si128(qn_get_i32(p + Q2_D)));
+    __m512 minus = _mm512_broadcastss_ps(_mm_sub_ps(_mm_setzero_ps(), _mm_movehdup_ps(d)));
+    g->half_d = _mm512_mul_ps(_mm512_broadcastss_ps(d), bytes_to_ps(_mm_and_si128(both, nibble)));
+    g->half_m = _mm512_mul_ps(minus, bytes_to_ps(_mm_and_si128(_mm_srli_epi16(both, 4), nibble)));
 }
 
 QN_INLINE __m128i q3_scales(const uint8_t *p)
@@ -45,4 +60,5 @@ QN_INLINE void unpack_q3_k(const uint8_t *p, size_t n_blocks, qn_rows_group *g)
     g->half_m = _mm512_mul_ps(g->half_d, _mm512_set1_ps(-4.0f));
 }
 
+QN_ROWS_DEFINE(Q2_K, unpack_q2_k, Q2_K_BYTES, QN_SPREAD_HALVES)
 QN_ROWS_DEFINE(Q3_K, unpack_q3_k, Q3_K_BYTES, QN_SPREAD_HALVES)
