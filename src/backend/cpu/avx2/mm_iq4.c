@@ -32,8 +32,8 @@ QN_INLINE void unpack_iq4_xs(const uint8_t *p, size_t n_blocks, qn_group *g)
     for (int i = 0; i < 8; i++) {
         g->q[i] = values_of(p + AT_CODES + 16 * i);
     }
-    __m256i low = _mm256_srlv_epi32(_mm256_set1_epi32(qn_get_i32(p + AT_LOW)),
-                                    _mm256_setr_epi32(0, 4, 8, 12, 16, 20, 24, 28));
+    __m256i low =
+        _mm256_srlv_epi32(_mm256_set1_epi32(qn_get_i32(p + AT_LOW)), _mm256_setr_epi32(0, 4, 8, 12, 16, 20, 24, 28));
     __m256i high = _mm256_srlv_epi32(_mm256_set1_epi32(qn_get_u16(p + AT_HIGH) << 4),
                                      _mm256_setr_epi32(0, 2, 4, 6, 8, 10, 12, 14));
     high = _mm256_and_si256(high, _mm256_set1_epi32(0x30));

@@ -4,6 +4,16 @@
 qn_pack512_fn *qn_packer_avx512vnni(qn_type type, qn_pack512_fn *avx2)
 {
     switch (type) {
+    case QN_TYPE_Q4_0:
+        return qn_pack_Q4_0_avx512vnni;
+    case QN_TYPE_Q4_1:
+        return qn_pack_Q4_1_avx512vnni;
+    case QN_TYPE_Q5_0:
+        return qn_pack_Q5_0_avx512vnni;
+    case QN_TYPE_Q5_1:
+        return qn_pack_Q5_1_avx512vnni;
+    case QN_TYPE_Q8_0:
+        return qn_pack_Q8_0_avx512vnni;
     case QN_TYPE_Q4_K:
         return qn_pack_Q4_K_avx512vnni;
     case QN_TYPE_Q5_K:
@@ -42,18 +52,24 @@ QN_MM_H7_TYPES(DEFINE_H7)
 QN_MM_M6_TYPES(DEFINE_M6)
 QN_MM_F5_TYPES(DEFINE_F5)
 
+/* Where 16 rows are unpacked at once, that pays from three columns on (measured). */
+enum { FEW_BEFORE_SEVERAL = 2 };
+
 void qn_fill_mm_avx512vnni(qn_kernels *k)
 {
 #define SET_ROWS(T)                                   \
     k->mm[QN_TYPE_##T].one = qn_one_##T##_avx512vnni; \
     k->mm[QN_TYPE_##T].few = qn_few_##T##_avx512vnni; \
     k->mm[QN_TYPE_##T].few_max = QN_ROWS_FEW_MAX;
-#define SET_PANEL(T, kind)                                                                \
-    k->mm[QN_TYPE_##T].pack = qn_packer_avx512vnni(QN_TYPE_##T, qn_mm_##T##_avx2.pack);   \
-    k->mm[QN_TYPE_##T].panel_bytes = qn_mm_##T##_avx2.panel_bytes;                        \
-    k->mm[QN_TYPE_##T].panel = qn_panel_##kind##_avx512vnni;                              \
-    k->mm[QN_TYPE_##T].several = several_##T;                                             \
-    k->mm[QN_TYPE_##T].several_max = QN_SEVERAL_MAX;
+#define SET_PANEL(T, kind)                                                              \
+    k->mm[QN_TYPE_##T].pack = qn_packer_avx512vnni(QN_TYPE_##T, qn_mm_##T##_avx2.pack); \
+    k->mm[QN_TYPE_##T].panel_bytes = qn_mm_##T##_avx2.panel_bytes;                      \
+    k->mm[QN_TYPE_##T].panel = qn_panel_##kind##_avx512vnni;                            \
+    k->mm[QN_TYPE_##T].several = several_##T;                                           \
+    k->mm[QN_TYPE_##T].several_max = QN_SEVERAL_MAX;                                    \
+    if (k->mm[QN_TYPE_##T].pack != qn_mm_##T##_avx2.pack) {                             \
+        k->mm[QN_TYPE_##T].few_max = FEW_BEFORE_SEVERAL;                                \
+    }
 #define SET_F32(T) k->mm[QN_TYPE_##T].panel = qn_panel_f32_avx512vnni;
 #define SET_U8(T) SET_PANEL(T, u8)
 #define SET_S8(T) SET_PANEL(T, s8)

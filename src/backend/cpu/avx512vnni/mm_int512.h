@@ -36,25 +36,39 @@ static inline const uint8_t *qn_slice(const qn_slices *w, size_t r, size_t k)
     return w->w + r * w->row_bytes + k / QN_SLICE * w->slice_bytes;
 }
 
-/* Asks the memory for what comes two slices behind (r, k): 16 rows each. */
-static inline void qn_slices_fetch(const qn_slices *w, size_t r, size_t k, size_t n_rows, size_t n_k)
+/* Rows whose slices will be wanted soon. They are asked for a few at a time, between other work: the first cache waits
+ * for little at once, and a burst would hold up everything behind it. */
+typedef struct qn_fetch {
+    const uint8_t *at;
+    size_t row_bytes, slice_bytes, n_rows;
+} qn_fetch;
+
+/* What comes two slices behind (r, k), 16 rows each. */
+static inline qn_fetch qn_fetch_behind(const qn_slices *w, size_t r, size_t k, size_t n_rows, size_t n_k)
 {
     k += 2 * QN_SLICE;
     for (; k >= n_k; k -= (n_k + QN_SLICE - 1) / QN_SLICE * QN_SLICE) {
         r += QN_PANEL_ROWS;
         if (r >= n_rows) {
-            return;
+            return (qn_fetch){.n_rows = 0};
         }
     }
     size_t n = n_rows - r < QN_PANEL_ROWS ? n_rows - r : QN_PANEL_ROWS;
-    for (size_t i = r; i < r + n; i++) {
-        for (size_t at = 0; at < w->slice_bytes; at += 64) {
-            __builtin_prefetch(qn_slice(w, i, k) + at);
+    return (qn_fetch){qn_slice(w, r, k), w->row_bytes, w->slice_bytes, n};
+}
+
+static inline void qn_fetch_some(const qn_fetch *f, size_t first, size_t n)
+{
+    for (size_t i = first; i < first + n && i < f->n_rows; i++) {
+        for (size_t at = 0; at < f->slice_bytes; at += 64) {
+            __builtin_prefetch(f->at + i * f->row_bytes + at);
         }
     }
 }
 
 /* qn_mm.pack of the types that do it with 16 rows at once; others keep AVX2's. */
+qn_pack512_fn qn_pack_Q4_0_avx512vnni, qn_pack_Q4_1_avx512vnni, qn_pack_Q5_0_avx512vnni, qn_pack_Q5_1_avx512vnni,
+    qn_pack_Q8_0_avx512vnni;
 qn_pack512_fn qn_pack_Q4_K_avx512vnni, qn_pack_Q5_K_avx512vnni, qn_pack_Q6_K_avx512vnni;
 qn_pack512_fn qn_pack_Q6_K_signed_avx512vnni; /* qn_panel_hf */
 qn_pack512_fn *qn_packer_avx512vnni(qn_type type, qn_pack512_fn *avx2);

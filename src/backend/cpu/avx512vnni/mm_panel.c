@@ -80,9 +80,9 @@ QN_INLINE __m512i minus_h(const char *h, int first, int second)
 
 /* What a tile's integer sums are scaled by. */
 typedef struct tile_scales {
-    __m512 d, d1;     /* of the tile, or of its halves */
-    __m512 m;         /* U8: minima; M6: what they are scaled by */
-    __m512i minima;   /* M6: of the halves, two int16 a row */
+    __m512 d, d1;   /* of the tile, or of its halves */
+    __m512 m;       /* U8: minima; M6: what they are scaled by */
+    __m512i minima; /* M6: of the halves, two int16 a row */
 } tile_scales;
 
 QN_INLINE tile_scales load_scales(const float *p, tile_kind kind)
@@ -108,8 +108,8 @@ QN_INLINE tile_scales load_scales(const float *p, tile_kind kind)
 }
 
 /* One tile times one column. */
-QN_INLINE __m512 add_tile(const __m512i w[QN_PANEL_STEPS], const tile_scales *s, tile_kind kind,
-                          const activations *x, size_t at, __m512 acc)
+QN_INLINE __m512 add_tile(const __m512i w[QN_PANEL_STEPS], const tile_scales *s, tile_kind kind, const activations *x,
+                          size_t at, __m512 acc)
 {
     const char *q = x->q + at, *h = x->h + at;
     const int half = QN_PANEL_STEPS / 2, offset = kind == TILE_F5 ? 12 : kind == TILE_H6 ? 32 : 64;
@@ -130,8 +130,9 @@ QN_INLINE __m512 add_tile(const __m512i w[QN_PANEL_STEPS], const tile_scales *s,
     return kind == TILE_U8 ? _mm512_fmadd_ps(s->m, broadcast_f32(x->s + at), acc) : acc;
 }
 
-/* Adds n_blocks tiles times n_cols columns to sums. */
-QN_INLINE void columns(const uint8_t *tile, size_t n_blocks, activations x, int n_cols, tile_kind kind, row_sums *sums)
+/* Adds n_blocks tiles times n_cols columns to sums. fetch: two rows of it a block. */
+QN_INLINE void columns(const uint8_t *tile, size_t n_blocks, activations x, int n_cols, tile_kind kind, row_sums *sums,
+                       const qn_fetch *fetch)
 {
     __m512 acc[COLUMNS];
     QN_UNROLL
@@ -140,6 +141,7 @@ QN_INLINE void columns(const uint8_t *tile, size_t n_blocks, activations x, int 
     }
     for (size_t b = 0; b < n_blocks; b++, tile += tile_bytes(kind)) {
         __m512i w[QN_PANEL_STEPS];
+        qn_fetch_some(fetch, 2 * b, 2);
         load_steps(tile, kind, w);
         tile_scales scales = load_scales((const float *)(const void *)(tile + 64 * QN_PANEL_STEPS), kind);
         QN_UNROLL
@@ -158,16 +160,17 @@ QN_INLINE void columns(const uint8_t *tile, size_t n_blocks, activations x, int 
 }
 
 QN_INLINE void all_columns(const void *tiles, size_t n_blocks, activations x, size_t n_cols, tile_kind kind,
-                           row_sums *sums)
+                           row_sums *sums, const qn_fetch *fetch)
 {
+    const qn_fetch nothing = {.n_rows = 0};
     size_t c = 0;
-#define COLUMNS_OF(n)                                     \
-    for (; n_cols - c >= (n); c += (n)) {                 \
-        columns(tiles, n_blocks, x, (n), kind, sums + c); \
-        x.q += (n)*x.stride;                              \
-        x.d += (n)*x.stride;                              \
-        x.s += (n)*x.stride;                              \
-        x.h += (n)*x.stride;                              \
+#define COLUMNS_OF(n)                                                                \
+    for (; n_cols - c >= (n); c += (n)) {                                            \
+        columns(tiles, n_blocks, x, (n), kind, sums + c, c == 0 ? fetch : &nothing); \
+        x.q += (n)*x.stride;                                                         \
+        x.d += (n)*x.stride;                                                         \
+        x.s += (n)*x.stride;                                                         \
+        x.h += (n)*x.stride;                                                         \
     }
     COLUMNS_OF(COLUMNS)
     COLUMNS_OF(4)
@@ -190,9 +193,10 @@ QN_INLINE void panel_of(const void *panel, size_t n_rows, size_t n_k, const void
 {
     for (size_t c = 0; c < n_cols; c += COLUMNS) {
         _Alignas(64) row_sums sums[COLUMNS] = {{0}};
+        const qn_fetch nothing = {.n_rows = 0};
         size_t n = n_cols - c < COLUMNS ? n_cols - c : COLUMNS;
         const char *xc = (const char *)x + c * x_bytes;
-        all_columns(panel, n_k / 32, activations_at(xc, x_bytes, n_k, 0), n, kind, sums);
+        all_columns(panel, n_k / 32, activations_at(xc, x_bytes, n_k, 0), n, kind, sums, &nothing);
         store_sums(sums, n_rows, n, y + c * ldy, ldy);
     }
 }
@@ -223,9 +227,10 @@ QN_INLINE void several_of(const qn_slices *w, size_t n_rows, size_t n_k, const v
         memset(sums, 0, n_cols * sizeof(sums[0]));
         for (size_t k = 0; k < n_k; k += QN_SLICE) {
             size_t n_here = n_k - k < QN_SLICE ? n_k - k : QN_SLICE;
-            qn_slices_fetch(w, r, k, n_rows, n_k);
+            qn_fetch fetch = qn_fetch_behind(w, r, k, n_rows, n_k);
             w->pack(qn_slice(w, r, k), w->row_bytes, n, n_here, tiles);
-            all_columns(tiles, n_here / 32, activations_at(x, x_bytes, n_k, k), n_cols, kind, sums);
+            all_columns(tiles, n_here / 32, activations_at(x, x_bytes, n_k, k), n_cols, kind, sums, &fetch);
+            qn_fetch_some(&fetch, 2 * (n_here / 32), QN_PANEL_ROWS);
         }
         store_sums(sums, n, n_cols, y + r, ldy);
     }
