@@ -75,9 +75,10 @@ qn_pack512_fn *qn_packer_avx512vnni(qn_type type, qn_pack512_fn *avx2);
 qn_slices qn_slices_of(qn_type type, qn_pack512_fn *pack, const uint8_t *w, size_t row_bytes);
 
 /* The types that have qn_mm.one and qn_mm.few of their own here; others keep those of AVX2. */
-#define QN_ROWS_TYPES(X) \
-    X(Q4_0) X(Q4_1) X(Q5_0) X(Q5_1) X(Q8_0) X(Q4_K) X(Q5_K) X(Q6_K) X(IQ4_NL) X(IQ4_XS) X(MXFP4) X(Q3_K) \
-    X(Q2_K) X(NVFP4)
+#define QN_ROWS_TYPES(X)                                                                                          \
+    X(Q4_0)                                                                                                       \
+    X(Q4_1) X(Q5_0) X(Q5_1) X(Q8_0) X(Q4_K) X(Q5_K) X(Q6_K) X(IQ4_NL) X(IQ4_XS) X(MXFP4) X(Q3_K) X(Q2_K) X(NVFP4) \
+        X(TQ1_0) X(TQ2_0) X(Q1_0) X(Q8_K) X(IQ2_XXS) X(IQ2_XS) X(IQ2_S) X(IQ3_XXS) X(IQ3_S) X(IQ1_S) X(IQ1_M)
 
 #define QN_ROWS_DECLARE(T)                                                                                     \
     void qn_one_##T##_avx512vnni(const uint8_t *w, size_t row_bytes, size_t n_rows, size_t n_k, const void *x, \
