@@ -4,9 +4,9 @@
 
 #include "base/status.h"
 
-/* Bytes per second that n_threads threads together read from a block of block_bytes (1 MiB to 1 GiB; the nearest serves),
- * which take parts of it: the best of a few runs. Of the size of a model's weights, so that a cache that holds
- * the one holds the other. n_threads >= 1. */
+/* Bytes per second that n_threads threads together read from a block of block_bytes (1 MiB to 1 GiB; the nearest
+ * serves), taking parts of it: the best of a few runs. Of the size of a model's weights, so that a cache that holds the
+ * one holds the other. n_threads >= 1. */
 qn_status qn_probe_read_bandwidth(uint32_t n_threads, uint64_t block_bytes, double *bytes_per_second, qn_error *err);
 
 #endif

@@ -1,5 +1,6 @@
 /* Tests of steps whose threads come late: kernels that sleep, at random or until they are told to go on, stand for a
- * system that takes a thread off its processor. Results must have the bits of one thread. SPDX-License-Identifier: MIT */
+ * system that takes a thread off its processor. Results must have the bits of one thread.
+ * SPDX-License-Identifier: MIT */
 #include "graph_rig.h"
 
 #include <pthread.h>
