@@ -199,7 +199,7 @@ qn_status qn_seq_truncate(qn_seq *q, uint32_t n_keep, qn_error *err)
 static void describe(const qn_session *s, qn_buf *out)
 {
     const qn_backend_ops *ops = s->model->rt->cpu->ops;
-    qn_buf_add_str(out, "ops, in order; those of one phase have no barrier between them\n");
+    qn_buf_add_str(out, "ops, in order; those of one phase wait for nothing between them\n");
     for (uint32_t i = 0; i < ops->n_ops(s->exec); i++) {
         ops->describe_op(s->exec, i, out);
         qn_buf_add_char(out, '\n');

@@ -1,6 +1,6 @@
 /* From plain ops to the CPU's fused ones.
  *
- * What is folded, for a usual layer (9 barriers become 5 or 6):
+ * What is folded, for a usual layer (9 passes become 5 or 6):
  *   add [+ norm of the summand] + norm + quantise        -> ROWS, joined with the product that follows
  *   q, k, v (or gate, up) of one input + bias             -> PRODUCT
  *   gate, up, act(gate) * up                              -> PRODUCT with pair
