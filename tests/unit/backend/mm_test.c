@@ -23,16 +23,21 @@ static double tolerance(const operands *o, size_t r, size_t c)
     return 16.0 * 0x1p-24 * sum * (double)o->reach[r] + 1e-40;
 }
 
-/* For float activations there are no hidden terms: 2e-6 (32 eps) of the sum of the products' magnitudes. The least
- * exact kernels add runs of 64 products in one lane and then the runs' sums, 64 of them at 4096: up to 128 roundings of
- * half an eps. Where an outlier makes all partial sums as large as the result, 18 eps are seen; without one, 5. */
-static double tolerance_f32(const operands *o, size_t r, size_t c)
+static double size_of(const operands *o, size_t r, size_t c)
 {
     double sum = 0;
     for (size_t i = 0; i < o->n_k; i++) {
         sum += fabs((double)o->w_exact[r * o->n_k + i] * o->x_exact[c * o->n_k + i]);
     }
-    return 32.0 * 0x1p-24 * sum + 1e-40;
+    return sum;
+}
+
+/* For float activations there are no hidden terms: 2e-6 (32 eps) of the sum of the products' magnitudes. The least
+ * exact kernels add runs of 64 products in one lane and then the runs' sums, 64 of them at 4096: up to 128 roundings of
+ * half an eps. Where an outlier makes all partial sums as large as the result, 18 eps are seen; without one, 5. */
+static double tolerance_f32(const operands *o, size_t r, size_t c)
+{
+    return 32.0 * 0x1p-24 * size_of(o, r, c) + 1e-40;
 }
 
 static double judge(const operands *o, size_t r, size_t c)
@@ -46,13 +51,40 @@ static double judge(const operands *o, size_t r, size_t c)
 
 typedef struct results {
     double want[MAX_COLS][MAX_ROWS], tolerance[MAX_COLS][MAX_ROWS];
+    double size[MAX_COLS][MAX_ROWS]; /* sum of the products' magnitudes; 0: errors do not count for `worst` */
 } results;
 
-static void judge_all(const operands *o, qn_act act, results *out)
+/* Largest error over the sum of the products' magnitudes, by the way of calling: the table in docs/performance.md. */
+static struct worst {
+    const char *what;
+    double error;
+} worst[] = {{"one", 0}, {"few", 0}, {"several", 0}, {"panel", 0}};
+
+static void note_error(const char *what, double error, double size)
+{
+    for (size_t i = 0; i < sizeof(worst) / sizeof(worst[0]); i++) {
+        if (strcmp(worst[i].what, what) == 0 && size > 0) {
+            worst[i].error = fmax(worst[i].error, error / size);
+        }
+    }
+}
+
+static void print_worst(const char *isa, const char *type)
+{
+    printf("%s %s: worst error", isa, type);
+    for (size_t i = 0; i < sizeof(worst) / sizeof(worst[0]); i++) {
+        printf(" %s %.1e", worst[i].what, worst[i].error);
+        worst[i].error = 0;
+    }
+    putchar('\n');
+}
+
+static void judge_all(const operands *o, qn_act act, bool ugly, results *out)
 {
     for (size_t c = 0; c < o->n_cols; c++) {
         for (size_t r = 0; r < o->n_rows; r++) {
             out->want[c][r] = judge(o, r, c);
+            out->size[c][r] = ugly ? 0 : size_of(o, r, c);
             out->tolerance[c][r] = act == QN_ACT_A8 ? tolerance(o, r, c) : tolerance_f32(o, r, c);
         }
     }
@@ -77,6 +109,7 @@ static void check(const operands *o, const results *want, const char *what, cons
             }
         } else {
             double error = fabs((double)y[i] - want->want[c0 + c][r0 + r]);
+            note_error(what, error, want->size[c0 + c][r0 + r]);
             if (!(error <= want->tolerance[c0 + c][r0 + r])) {
                 fail_msg("%s %s n_k %zu: row %zu of %zu, column %zu of %zu: %.9g, not %.9g (tolerance %.3g)",
                          qn_type_name((uint32_t)o->type), what, o->n_k, r, n_rows, c, n_cols, (double)y[i],
@@ -182,7 +215,7 @@ static void run_type(const qn_kernels *k, qn_type type)
             operands o;
             size_t n_k = lengths[i] / unit * unit;
             make_operands(&rng, k, type, rows[(i + (size_t)ugly) % 4], n_k, ugly != 0, &o);
-            judge_all(&o, mm->act, &want);
+            judge_all(&o, mm->act, ugly != 0, &want);
             run_rows(mm, &o, &want);
             if (mm->panel_rows > 0) {
                 run_panels(mm, &o, &want);
@@ -193,6 +226,7 @@ static void run_type(const qn_kernels *k, qn_type type)
             free_operands(&o);
         }
     }
+    print_worst(k->isa, info->name);
 }
 
 static void test_products(void **state)
