@@ -70,8 +70,14 @@ class Peer:
 
     def __init__(self, name, program, flags, is_quern):
         self.name, self.program, self.flags, self.is_quern = name, program, flags, is_quern
+
+    def decode_options(self, depth, gen):
+        if depth == 0:
+            return ["-n", gen, "-p", 0]
         # Where generation at a depth has no option of its own, there is a test of prompt and generation.
-        self.has_depth = is_quern or "--n-depth" in Finished([program, "--help"]).output.decode(errors="replace")
+        if b"--n-depth" in Finished([self.program, "--help"]).output:
+            return ["-n", gen, "-p", 0, "-d", depth]
+        return ["-n", 0, "-p", 0, "-gp", f"{depth},{gen}"]
 
 
 class Programs:
@@ -116,9 +122,8 @@ class Programs:
             return self.speeds_of_quern(model, peer.flags)
         same = [peer.program, "-m", model, "-t", a.threads, "-r", 1, "-o", "json", *peer.flags]
         found = {"others": 0}
-        decode = ["-n", a.gen, "-p", 0] if a.depth == 0 else \
-            ["-n", a.gen, "-p", 0, "-d", a.depth] if peer.has_depth else ["-n", 0, "-p", 0, "-gp", f"{a.depth},{a.gen}"]
-        for test, flags in ("prefill", ["-p", a.prompt, "-n", 0]), ("decode", decode):
+        for test, flags in (("prefill", ["-p", a.prompt, "-n", 0]),
+                            ("decode", peer.decode_options(a.depth, a.gen))):
             if (a.prompt if test == "prefill" else a.gen) > 0:
                 run = Finished([*same, *flags])
                 found[test] = run.json()[-1]["avg_ts"]

@@ -21,19 +21,10 @@ import subprocess
 import sys
 import time
 
+from compare import Failure, processors_busy
+
 LOOP = "while True:\n    pass\n"
 SETTLE_S = 0.2  # until the system has moved the neighbours to where they stay
-
-
-class Failure(Exception):
-    pass
-
-
-def processors_busy():
-    """Seconds that the processors have worked since the machine started, or were taken away from it."""
-    user, nice, system, _idle, _iowait, irq, softirq, steal = map(
-        int, pathlib.Path("/proc/stat").read_text().split("\n", 1)[0].split()[1:9])
-    return (user + nice + system + irq + softirq + steal) / os.sysconf("SC_CLK_TCK")
 
 
 @contextlib.contextmanager

@@ -11,8 +11,9 @@ import pytest
 
 COMPARE = pathlib.Path(__file__).resolve().parents[2] / "bench/compare.py"
 PEER = """#!{python}
-import json
-print(json.dumps([{{"n_prompt": 8, "n_gen": 0, "avg_ts": 1.5}}, {{"n_prompt": 0, "n_gen": 2, "avg_ts": 0.5}}]))
+import json, sys
+n_gen = int(sys.argv[sys.argv.index("-n") + 1])
+print(json.dumps([{{"n_prompt": 0 if n_gen else 8, "n_gen": n_gen, "avg_ts": 0.5 if n_gen else 1.5}}]))
 """
 
 
@@ -34,6 +35,7 @@ def model(make_model, tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def compare_module():
+    sys.path.insert(0, str(COMPARE.parent))  # for its table
     spec = importlib.util.spec_from_file_location("compare", COMPARE)
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
@@ -118,15 +120,27 @@ def test_compare_goes_on_where_it_stopped(compare, tmp_path):
 
 
 def test_compare_with_a_peer(compare, peer, tmp_path):
-    result = compare("--only", "speed", "--peer", peer, "--json", tmp_path / "out.json")
+    result = compare("--only", "speed", "--peer", f"other={peer}", "--json", tmp_path / "out.json")
     assert result.returncode == 0, result.stderr
     rounds = json.loads((tmp_path / "out.json").read_text())["models"]["tiny.gguf"]["speed"]
-    assert [list(r) for r in rounds] == [["quern", "peer"], ["peer", "quern"]]
-    assert all((r["peer"]["prefill"], r["peer"]["decode"]) == (1.5, 0.5) for r in rounds)
+    assert [list(r) for r in rounds] == [["quern", "other"], ["other", "quern"]]
+    assert all((r["other"]["prefill"], r["other"]["decode"]) == (1.5, 0.5) for r in rounds)
+    assert b" 1.5 " in result.stdout and b"other" in result.stdout
+
+
+def test_compare_with_itself_and_steps(compare, tmp_path):
+    result = compare("--only", "speed,steps", "--self", "eight=--kv-type q8", "--depth", 16, "--sequences", "1,3",
+                     "--rounds", 1, "--json", tmp_path / "out.json")
+    assert result.returncode == 0, result.stderr
+    record = json.loads((tmp_path / "out.json").read_text())["models"]["tiny.gguf"]
+    assert record["speed"][0]["eight"]["decode"] > 0
+    assert [step["n_seqs"] for step in record["steps"][0]["quern"]["steps"]] == [1, 3]
+    assert b"step of   3 sequences" in result.stdout
+    assert compare("--self", "quern=--kv-type q8").returncode == 2
 
 
 def test_compare_with_a_failing_peer(compare):
-    result = compare("--only", "speed", "--peer", "false")
+    result = compare("--only", "speed", "--peer", "other=false")
     assert result.returncode == 1 and b"exit code 1" in result.stderr
 
 
@@ -136,8 +150,8 @@ def test_the_table_shows_the_median_of_ratios(compare_module):
     first = [{"quern": {"seconds": 0.1, "others": 0}, "peer": {"seconds": 0.3, "others": 0}}]
     lines = list(compare_module.table({"models": {"m": {"speed": rounds, "first": first, "first_prompt_tokens": 5}}}))
     assert len(lines) == 3
-    assert lines[1].split() == ["m", "decode", "tok/s", "20.0", "10.0", "2.00", "[0.20", "..", "10.00]", "5", "rounds,",
-                                "others", "up", "to", "25", "%"]
+    assert lines[1].split() == ["m", "decode", "tok/s", "20.0", "peer", "10.0", "2.00", "[0.20", "..", "10.00]", "5",
+                                "rounds,", "others", "up", "to", "25", "%"]
     assert "3.00 [3.00 .. 3.00]" in lines[2]
 
 
