@@ -173,7 +173,9 @@ static void test_reads_into_memory(void **state)
     o.progress_ctx = &n_calls;
     expect_ok(open_file(rt, path, &o, &m, &err), &err);
     assert_true(n_calls > 0);
-    assert_int_equal(qn_runtime_memory_used(rt) - mapped_bytes, (uint64_t)st.st_size + 64);
+    /* The block and what the allocator adds, which sanitizers change. */
+    uint64_t more_bytes = qn_runtime_memory_used(rt) - mapped_bytes;
+    assert_in_range(more_bytes, (uint64_t)st.st_size, (uint64_t)st.st_size + 4096);
     assert_int_equal(truncate(path, 10), 0); /* nobody looks at the file any more */
     logits_of(m, read, N_VOCAB);
     assert_memory_equal(mapped, read, sizeof(mapped));
