@@ -200,6 +200,7 @@ typedef struct qn_session_options {
     uint32_t n_threads;   /* of the pool; 0: all */
     qn_kv_type kv_type;
     uint64_t kv_bytes; /* ceiling of the KV pages; 0: room for n_seqs sequences of n_ctx tokens; at least one page */
+    bool profile;      /* measure what each kind of op costs, for qn_session_profile() */
 } qn_session_options;
 
 void qn_session_options_init(qn_session_options *o);
@@ -218,6 +219,22 @@ qn_status qn_session_memory_need(qn_model *m, const qn_session_options *o, qn_me
  * QN_EINVAL names the option; QN_ENOMEM, QN_EBUDGET: err tells the bytes asked for. */
 qn_status qn_session_open(qn_model *m, const qn_session_options *o, qn_session **out, qn_error *err);
 void qn_session_close(qn_session *s); /* closes its sequences too */
+
+/* What one kind of op has cost since the session was opened or its profile reset. */
+typedef struct qn_profile_entry {
+    char name[32];     /* "product Q4_K", "attention", ...; the last is "wait" */
+    uint64_t calls;    /* ops run */
+    uint64_t ns;       /* of all threads together */
+    uint64_t bytes;    /* weights, or keys and values, read; of other ops the rows that go in and out */
+    uint64_t mul_adds; /* 0 for ops that are not products or attention */
+} qn_profile_entry;
+
+/* The i-th entry. Residual sums and norms that are done together with the product after them count as its time. "wait" is
+ * what the threads had beside: starting, waiting for one another, and being off the processor between passes; waiting for
+ * the last chunk of a product of few rows counts as the product. False: no such i, or the session was opened without
+ * `profile`. Not while a step runs. */
+bool qn_session_profile(const qn_session *s, size_t i, qn_profile_entry *out);
+void qn_session_profile_reset(qn_session *s);
 
 /* The options in force, with every 0 replaced. */
 void qn_session_get_options(const qn_session *s, qn_session_options *out);

@@ -19,6 +19,7 @@ typedef struct qn_exec_limits {
     uint32_t n_rows, n_seqs, n_ctx;
     uint32_t n_out;     /* rows that one call of run_head takes */
     uint32_t n_threads; /* 0: all of the pool */
+    bool profile;
 } qn_exec_limits;
 
 typedef struct qn_backend_ops {
@@ -44,6 +45,10 @@ typedef struct qn_backend_ops {
     uint32_t (*n_blocks)(const qn_exec *ex);
     const qn_block *(*block)(const qn_exec *ex, uint32_t i, const char **name);
     uint64_t (*arena_bytes)(const qn_exec *ex);
+
+    /* With limits.profile: as qn_session_profile() and qn_session_profile_reset(), not while a step runs. */
+    bool (*profile)(const qn_exec *ex, uint32_t i, qn_profile_entry *out);
+    void (*profile_reset)(qn_exec *ex);
 
     void (*close)(qn_backend *be);
 } qn_backend_ops;

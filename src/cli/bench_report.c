@@ -86,6 +86,7 @@ bool qn_bench_print_table(const qn_bench_report *r)
             printf(", %.0f %% of the peak", b->peak_share * 100);
         }
         putchar('\n');
+        qn_bench_profile_print(&b->profile);
     }
     for (size_t i = 0; i < r->n_limits; i++) {
         print_limits(&r->limits[i]);
@@ -146,6 +147,7 @@ static void json_result(qn_json_writer *w, const qn_bench_result *b)
         qn_json_key(w, "peak_share");
         qn_json_f64(w, b->peak_share);
     }
+    qn_bench_profile_json(w, &b->profile);
     qn_json_end_object(w);
 }
 

@@ -2,6 +2,7 @@
 #ifndef QN_CLI_BENCH_REPORT_H
 #define QN_CLI_BENCH_REPORT_H
 
+#include "cli/bench_profile.h"
 #include "cli/input.h"
 
 typedef struct qn_bench_result {
@@ -12,6 +13,7 @@ typedef struct qn_bench_result {
     double read_share;       /* of what the machine can read; 0: unknown */
     double mul_adds;         /* a second, at the median; 0: unknown */
     double peak_share;       /* of what the machine can multiply and add; 0: unknown */
+    qn_bench_profile profile;
 } qn_bench_result;
 
 #define QN_BENCH_MAX_PEAKS 8 /* kernel sets that one machine has */

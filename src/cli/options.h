@@ -146,6 +146,8 @@ typedef enum qn_option_kind {
       "measured runs of each test, after one that warms up")                                                         \
     X(MIXED, "mixed", 0, INT, "N", "0", 0, 256, QN_VERB_BENCH, "bench.mixed", NULL,                                  \
       "also test N sequences that decode while a prompt is read in the same steps; 0: no")                           \
+    X(PROFILE, "profile", 0, FLAG, NULL, NULL, 0, 0, QN_VERB_BENCH, "bench.profile", NULL,                           \
+      "also tell what each kind of op cost: time, bytes, multiply-adds")                                             \
     X(CHUNKS, "chunks", 0, INT, "N", "0", 0, 1 << 30, QN_VERB_EVAL, "eval.chunks", NULL,                             \
       "only the first N chunks; 0: all")                                                                             \
     X(KL_AGAINST, "kl-against", 0, CHOICE, "f16|f32|bf16|q8|q4|mixed|none", "none", 0, 0, QN_VERB_EVAL, NULL, NULL,  \

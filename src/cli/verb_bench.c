@@ -114,6 +114,9 @@ static qn_status measure(test *t, run_fn *run, qn_error *err)
     uint32_t n_runs = t->b->report.n_repetitions;
     for (uint32_t i = 0; i <= n_runs; i++) {
         QN_TRY(rewind_to_depth(t, err));
+        if (i <= 1) { /* the run that warms up does not count */
+            qn_session_profile_reset(t->session);
+        }
         uint64_t n_tokens, begin_ns = qn_clock_ns();
         QN_TRY(run(t, &n_tokens, err));
         double rate = qn_rate(n_tokens, qn_clock_ns() - begin_ns);
@@ -121,6 +124,7 @@ static qn_status measure(test *t, run_fn *run, qn_error *err)
             t->b->rates[i - 1] = rate;
         }
     }
+    qn_bench_profile_read(t->session, &t->result.profile);
     qn_bench_summarize(t->b->rates, n_runs, &t->result);
     return QN_OK;
 }
@@ -136,6 +140,7 @@ static qn_status test_open(test *t, uint32_t n_threads, qn_error *err)
     s.n_batch = t->b->report.n_batch;
     s.n_seqs = n_seqs;
     s.n_threads = n_threads;
+    s.profile = qn_options_flag(o, QN_OPTION_ID_PROFILE);
     s.kv_type = (qn_kv_type)qn_options_int(o, QN_OPTION_ID_KV_TYPE); /* choices stand in its order */
     t->seqs = qn_zalloc_array(NULL, QN_INPUT_OWNER, n_seqs, sizeof(*t->seqs));
     t->items = qn_zalloc_array(NULL, QN_INPUT_OWNER, n_seqs, sizeof(*t->items));

@@ -57,7 +57,8 @@ static qn_status compile(qn_session *s, qn_error *err)
                               .n_out = s->opt.n_logits,
                               .n_seqs = s->opt.n_seqs,
                               .n_ctx = s->opt.n_ctx,
-                              .n_threads = s->opt.n_threads};
+                              .n_threads = s->opt.n_threads,
+                              .profile = s->opt.profile};
         status = rt->cpu->ops->compile(rt->cpu, &g, &lim, &s->exec, err);
     }
     qn_graph_free(&g);
@@ -125,6 +126,18 @@ qn_status qn_session_open(qn_model *m, const qn_session_options *o, qn_session *
     QN_NEED(out, err);
     uint64_t kv_bytes = o != NULL ? o->kv_bytes : 0;
     return qn_session_open_as(m, o, kv_bytes != QN_KV_LEAST ? kv_bytes : 0, out, err);
+}
+
+bool qn_session_profile(const qn_session *s, size_t i, qn_profile_entry *out)
+{
+    return s != NULL && out != NULL && i <= UINT32_MAX && s->model->rt->cpu->ops->profile(s->exec, (uint32_t)i, out);
+}
+
+void qn_session_profile_reset(qn_session *s)
+{
+    if (s != NULL) {
+        s->model->rt->cpu->ops->profile_reset(s->exec);
+    }
 }
 
 void qn_session_close(qn_session *s)

@@ -60,6 +60,17 @@ def test_limits(quern, tiny_model):
         assert peaks and all(per_second > 1e6 for per_second in peaks.values())
 
 
+def test_profile(quern, tiny_model):
+    out = bench(quern, tiny_model, "-p", 40, "-n", 0, "--profile")
+    info = {entry["op"]: entry for entry in out["results"][0]["profile"]}
+    products = [entry for op, entry in info.items() if op.startswith("product ")]
+    assert "attention" in info and "wait" in info and products
+    assert all(entry["ns"] > 0 and entry["bytes"] > 0 and entry["mul_adds"] > 0 for entry in products)
+    assert "profile" not in bench(quern, tiny_model, "-p", 40, "-n", 0)["results"][0]
+    table = quern("bench", "-m", tiny_model, *QUICK, "-p", 8, "-n", 2, "--profile").stdout.decode()
+    assert "attention" in table and "share" in table
+
+
 def test_table_and_csv(quern, tiny_model):
     table = quern("bench", "-m", tiny_model, *QUICK, "-p", 8, "-n", 2).stdout.decode()
     assert "prefill" in table and "decode" in table and "tok/s" in table

@@ -7,6 +7,11 @@ static const char *const kind_names[] = {
     [QN_CPU_ROUTE] = "route",     [QN_CPU_EXPERT] = "expert",       [QN_CPU_SUM] = "sum",
 };
 
+const char *qn_cpu_op_kind_name(qn_cpu_op_kind kind)
+{
+    return kind_names[kind];
+}
+
 static const char *name_of(const qn_exec *ex, qn_blk b)
 {
     return ex->blocks[b].name;

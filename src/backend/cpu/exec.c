@@ -1,6 +1,6 @@
 /* The CPU backend: compiling a plan and reserving its memory.
  * SPDX-License-Identifier: MIT */
-#include "backend/cpu/exec_int.h"
+#include "backend/cpu/exec_profile.h"
 
 #include "base/checked.h"
 
@@ -89,6 +89,7 @@ static void exec_free(qn_exec *ex)
     qn_free(ex->thread_bytes);
     qn_free(ex->partials);
     qn_free(ex->passes);
+    qn_free(ex->profile);
     qn_free(ex);
 }
 
@@ -108,6 +109,9 @@ static qn_status compile(qn_backend *be, const qn_graph *g, const qn_exec_limits
     qn_status status = qn_cpu_fuse(ex, g, err);
     if (status == QN_OK) {
         status = reserve_all(ex, err);
+    }
+    if (status == QN_OK && lim->profile && (ex->profile = qn_cpu_profile_new(ex)) == NULL) {
+        status = qn_fail(err, QN_ENOMEM, "no memory for a profile");
     }
     if (status != QN_OK) {
         exec_free(ex);
@@ -171,6 +175,8 @@ static const qn_backend_ops cpu_ops = {
     .n_blocks = n_blocks,
     .block = block,
     .arena_bytes = arena_bytes,
+    .profile = qn_cpu_profile_get,
+    .profile_reset = qn_cpu_profile_reset,
     .close = cpu_close,
 };
 

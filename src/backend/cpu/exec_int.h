@@ -121,6 +121,8 @@ typedef struct qn_cpu_pass {
     _Atomic uint64_t done[QN_CPU_DONE_WORDS];
 } qn_cpu_pass;
 
+typedef struct qn_cpu_profile qn_cpu_profile; /* exec_profile.h */
+
 #define QN_CPU_MAX_ROPES 8 /* distinct rotary settings in one model; two is the most we know */
 
 struct qn_exec {
@@ -129,6 +131,7 @@ struct qn_exec {
     const qn_kv_layout *kv;
     qn_exec_limits lim;
     uint32_t n_threads;
+    qn_cpu_profile *profile; /* NULL: nobody asked */
 
     qn_cpu_op *ops;
     uint32_t n_ops, cap_ops, i_head; /* ops[i_head] is the first of the head */
@@ -252,5 +255,6 @@ uint64_t qn_cpu_attention_scratch(const qn_exec *ex, const qn_cpu_op *op);
 uint64_t qn_cpu_partial_floats(const qn_exec *ex);
 
 void qn_cpu_describe(const qn_exec *ex, uint32_t i, qn_buf *out);
+const char *qn_cpu_op_kind_name(qn_cpu_op_kind kind);
 
 #endif

@@ -1,5 +1,7 @@
 /* Running a step: its passes, laid out before it begins, and one pass on one thread. SPDX-License-Identifier: MIT */
-#include "backend/cpu/exec_int.h"
+#include "backend/cpu/exec_profile.h"
+
+#include "base/clock.h"
 
 static bool is_joined(const qn_job *job, const qn_cpu_op *op)
 {
@@ -88,11 +90,25 @@ static qn_pass_end run_pass(void *ctx, qn_lane *lane)
                    .n_threads = lane->n_threads,
                    .scratch = ex->thread_bytes + lane->i_thread * ex->thread_stride,
                    .is_joined = pass->i_op > job->op_begin && is_joined(job, op - 1)};
-    return run_op(&w, op);
+    qn_cpu_profile *profile = ex->profile;
+    if (profile == NULL) {
+        return run_op(&w, op);
+    }
+    /* Afterwards this thread may be outside: nothing of the job may be read any more. */
+    uint32_t i_op = pass->i_op, i_thread = lane->i_thread;
+    uint64_t begin_ns = qn_clock_ns();
+    qn_pass_end end = run_op(&w, op);
+    qn_cpu_profile_add(profile, i_op, i_thread, begin_ns);
+    return end;
 }
 
 qn_status qn_cpu_run(qn_exec *ex, qn_job *job)
 {
     job->ex = ex;
-    return qn_pool_run(ex->be->pool, ex->n_threads, plan_passes(ex, job), run_pass, job) ? QN_OK : QN_EABORTED;
+    uint64_t begin_ns = ex->profile != NULL ? qn_clock_ns() : 0;
+    bool done = qn_pool_run(ex->be->pool, ex->n_threads, plan_passes(ex, job), run_pass, job);
+    if (ex->profile != NULL) {
+        qn_cpu_profile_job(ex->profile, job, begin_ns);
+    }
+    return done ? QN_OK : QN_EABORTED;
 }

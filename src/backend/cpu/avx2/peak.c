@@ -8,6 +8,7 @@ enum { CHAINS = 10 }; /* independent sums: latency times throughput, and room fo
 uint64_t qn_peak_i8_avx2(void)
 {
     __m256i a = _mm256_set1_epi8(3), b = _mm256_set1_epi8(2), ones = _mm256_set1_epi16(1), sum[CHAINS];
+#pragma GCC unroll 10
     for (int j = 0; j < CHAINS; j++) {
         sum[j] = _mm256_setzero_si256();
     }
@@ -18,6 +19,7 @@ uint64_t qn_peak_i8_avx2(void)
             sum[j] = _mm256_add_epi32(sum[j], _mm256_madd_epi16(_mm256_maddubs_epi16(a, b), ones));
         }
     }
+#pragma GCC unroll 10
     for (int j = 0; j < CHAINS; j++) {
         QN_PEAK_HIDE(sum[j]);
     }
@@ -27,6 +29,7 @@ uint64_t qn_peak_i8_avx2(void)
 uint64_t qn_peak_f32_avx2(void)
 {
     __m256 a = _mm256_set1_ps(1.5F), b = _mm256_set1_ps(0.5F), sum[CHAINS];
+#pragma GCC unroll 10
     for (int j = 0; j < CHAINS; j++) {
         sum[j] = _mm256_setzero_ps();
     }

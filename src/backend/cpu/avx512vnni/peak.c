@@ -8,6 +8,7 @@ enum { CHAINS = 16 };
 uint64_t qn_peak_i8_avx512vnni(void)
 {
     __m512i a = _mm512_set1_epi8(3), b = _mm512_set1_epi8(2), sum[CHAINS];
+#pragma GCC unroll 16
     for (int j = 0; j < CHAINS; j++) {
         sum[j] = _mm512_setzero_si512();
     }
@@ -24,6 +25,7 @@ uint64_t qn_peak_i8_avx512vnni(void)
 uint64_t qn_peak_f32_avx512vnni(void)
 {
     __m512 a = _mm512_set1_ps(1.5F), b = _mm512_set1_ps(0.5F), sum[CHAINS];
+#pragma GCC unroll 16
     for (int j = 0; j < CHAINS; j++) {
         sum[j] = _mm512_setzero_ps();
     }
