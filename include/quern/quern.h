@@ -181,7 +181,8 @@ typedef struct qn_session qn_session;
 typedef struct qn_seq qn_seq;
 
 /* How keys and values are kept. Q8: bytes with a scale and a minimum for each token and head. Q4: about 4.75 bits, the
- * first page of a sequence F16, its last two tokens F16 beside their codes. MIXED: the first tokens of a sequence F16, the others Q8. */
+ * first page of a sequence F16, its last two tokens F16 beside their codes. MIXED: the first tokens of a sequence F16,
+ * the others as Q8 or Q4. */
 typedef enum qn_kv_type {
     QN_KV_F16 = 0,
     QN_KV_F32 = 1,
@@ -199,6 +200,8 @@ typedef struct qn_session_options {
     uint32_t page_tokens; /* tokens of a KV page, a multiple of 8 up to 256; 0: 32 */
     uint32_t n_threads;   /* of the pool; 0: all */
     qn_kv_type kv_type;
+    uint32_t kv_mixed_tokens; /* tokens that MIXED keeps as F16, a multiple of page_tokens; 0: 512, in whole pages */
+    qn_kv_type kv_mixed_rest; /* how MIXED keeps the others: Q8 or Q4; 0: Q8 */
     uint64_t kv_bytes; /* ceiling of the KV pages; 0: room for n_seqs sequences of n_ctx tokens; at least one page */
     bool profile;      /* measure what each kind of op costs, for qn_session_profile() */
 } qn_session_options;
@@ -240,8 +243,8 @@ void qn_session_profile_reset(qn_session *s);
 void qn_session_get_options(const qn_session *s, qn_session_options *out);
 
 /* Changes how keys and values are kept from now on. n_first: tokens of a sequence that MIXED keeps as F16, in whole
- * pages; 0: 512; the other types do not look at it. All sequences must be empty (closed, or without tokens); they stay
- * open. The pages are reserved anew, with kv_bytes as it was given to qn_session_open(), before the old ones are given
+ * pages; 0: kv_mixed_tokens; the other types do not look at it. All sequences must be empty (closed, or without tokens);
+ * they stay open. The pages are reserved anew, with kv_bytes as it was given to qn_session_open(), before the old ones are given
  * back. QN_EINVAL: a sequence holds tokens, or no such type; QN_ENOMEM, QN_EBUDGET: all is as it was. */
 qn_status qn_kv_set_type(qn_session *s, qn_kv_type type, uint32_t n_first, qn_error *err);
 

@@ -49,7 +49,7 @@ qn_status qn_generation_open(qn_generation *g, qn_model *m, qn_sampling *samplin
     qn_session_options_init(&s);
     s.n_ctx = n_ctx;
     s.n_batch = (uint32_t)qn_options_int(o, QN_OPTION_ID_BATCH_SIZE);
-    s.kv_type = (qn_kv_type)qn_options_int(o, QN_OPTION_ID_KV_TYPE); /* choices stand in its order */
+    qn_input_kv_options(o, &s);
     QN_TRY(qn_session_open(m, &s, &g->session, err));
     return qn_seq_open(g->session, &g->seq, err);
 }

@@ -39,11 +39,13 @@ static bool get_of_layer(const qn_gguf *g, const char *name, uint64_t i_layer, u
 
 /* Bytes of the keys and values of n_ctx tokens in n_heads heads of one layer, the first page of 4 bits taken as 32
  * tokens. */
-static bool kv_bytes(uint64_t n_heads, uint32_t key_length, uint32_t value_length, uint32_t n_ctx, qn_kv_type type,
-                     uint64_t *bytes)
+static bool kv_bytes(uint64_t n_heads, uint32_t key_length, uint32_t value_length, uint32_t n_ctx,
+                     const qn_session_options *kv, uint64_t *bytes)
 {
-    uint32_t bits = type == QN_KV_Q4 ? 4 : type == QN_KV_Q8 || type == QN_KV_MIXED ? 8 : 0;
-    uint32_t n_plain = bits == 0 ? n_ctx : type == QN_KV_MIXED ? 512 : type == QN_KV_Q4 ? 32 : 0;
+    bool is_mixed = kv->kv_type == QN_KV_MIXED;
+    qn_kv_type type = is_mixed ? kv->kv_mixed_rest : kv->kv_type;
+    uint32_t bits = type == QN_KV_Q4 ? 4 : type == QN_KV_Q8 ? 8 : 0;
+    uint32_t n_plain = bits == 0 ? n_ctx : is_mixed ? kv->kv_mixed_tokens : type == QN_KV_Q4 ? 32 : 0;
     n_plain = n_plain < n_ctx ? n_plain : n_ctx;
     uint64_t plain = ((uint64_t)key_length + value_length) * (type == QN_KV_F32 ? 4 : 2);
     uint64_t eight = bits != 0 ? qn_kv_k_bytes(bits, key_length, 8) + qn_kv_v_bytes(bits, value_length, 8) : 0;
@@ -52,7 +54,8 @@ static bool kv_bytes(uint64_t n_heads, uint32_t key_length, uint32_t value_lengt
            qn_add_u64(plain, codes, bytes) && qn_mul_u64(*bytes, n_heads, bytes);
 }
 
-static bool kv_of_layer(const qn_gguf *g, uint64_t i_layer, uint32_t n_ctx, qn_kv_type type, uint64_t *bytes)
+static bool kv_of_layer(const qn_gguf *g, uint64_t i_layer, uint32_t n_ctx, const qn_session_options *kv,
+                        uint64_t *bytes)
 {
     uint64_t n_heads, n_kv_heads;
     uint32_t key_length, value_length, n_embd;
@@ -71,10 +74,10 @@ static bool kv_of_layer(const qn_gguf *g, uint64_t i_layer, uint32_t n_ctx, qn_k
     if (!get_u32(g, "attention.value_length", &value_length)) {
         value_length = key_length;
     }
-    return kv_bytes(n_kv_heads, key_length, value_length, n_ctx, type, bytes);
+    return kv_bytes(n_kv_heads, key_length, value_length, n_ctx, kv, bytes);
 }
 
-static bool estimate_kv(const qn_gguf *g, uint32_t n_ctx, qn_kv_type type, uint64_t *bytes)
+static bool estimate_kv(const qn_gguf *g, uint32_t n_ctx, const qn_session_options *kv, uint64_t *bytes)
 {
     uint32_t n_layers;
     if (!get_u32(g, "block_count", &n_layers) || n_layers > QN_GGUF_MAX_TENSORS) {
@@ -83,14 +86,14 @@ static bool estimate_kv(const qn_gguf *g, uint32_t n_ctx, qn_kv_type type, uint6
     *bytes = 0;
     for (uint32_t i = 0; i < n_layers; i++) {
         uint64_t of_layer;
-        if (!kv_of_layer(g, i, n_ctx, type, &of_layer) || !qn_add_u64(*bytes, of_layer, bytes)) {
+        if (!kv_of_layer(g, i, n_ctx, kv, &of_layer) || !qn_add_u64(*bytes, of_layer, bytes)) {
             return false;
         }
     }
     return true;
 }
 
-void qn_memory_estimate(const qn_gguf *g, uint32_t n_ctx, qn_kv_type kv_type, qn_memory_need *out)
+void qn_memory_estimate(const qn_gguf *g, uint32_t n_ctx, const qn_session_options *kv, qn_memory_need *out)
 {
     *out = (qn_memory_need){0};
     for (size_t i = 0; i < qn_gguf_n_tensors(g); i++) {
@@ -100,7 +103,7 @@ void qn_memory_estimate(const qn_gguf *g, uint32_t n_ctx, qn_kv_type kv_type, qn
         out->n_tensors_of[t->type]++;
         out->bytes_of[t->type] += t->bytes;
     }
-    out->kv_known = n_ctx > 0 && estimate_kv(g, n_ctx, kv_type, &out->kv_bytes);
+    out->kv_known = n_ctx > 0 && estimate_kv(g, n_ctx, kv, &out->kv_bytes);
 }
 
 uint32_t qn_memory_trained_context(const qn_gguf *g)

@@ -14,7 +14,7 @@ typedef struct qn_memory_need {
     uint64_t kv_bytes;
 } qn_memory_need;
 
-void qn_memory_estimate(const qn_gguf *g, uint32_t n_ctx, qn_kv_type kv_type, qn_memory_need *out);
+void qn_memory_estimate(const qn_gguf *g, uint32_t n_ctx, const qn_session_options *kv, qn_memory_need *out);
 
 /* What the model was trained for; 0: the file does not say. */
 uint32_t qn_memory_trained_context(const qn_gguf *g);

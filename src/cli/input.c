@@ -237,3 +237,11 @@ qn_status qn_input_render(const qn_options *o, const qn_chat *c, qn_str conversa
     }
     return path != NULL ? qn_fail(err, status, "%s: %s", path, why.what) : qn_fail(err, status, "%s", why.what);
 }
+
+void qn_input_kv_options(const qn_options *o, qn_session_options *s)
+{
+    static const qn_kv_type rests[] = {QN_KV_Q8, QN_KV_Q4};
+    s->kv_type = (qn_kv_type)qn_options_int(o, QN_OPTION_ID_KV_TYPE); /* choices stand in its order */
+    s->kv_mixed_tokens = (uint32_t)qn_options_int(o, QN_OPTION_ID_KV_MIXED_TOKENS);
+    s->kv_mixed_rest = rests[qn_options_int(o, QN_OPTION_ID_KV_MIXED_REST)];
+}

@@ -53,6 +53,9 @@ qn_status qn_open_runtime(uint32_t n_threads, qn_opened *out, qn_error *err);
 qn_status qn_open_model(const qn_options *o, uint32_t n_threads, bool vocab_only, qn_opened *out, qn_error *err);
 void qn_close_model(qn_opened *opened);
 
+/* Sets what the options say of keys and values. */
+void qn_input_kv_options(const qn_options *o, qn_session_options *s);
+
 /* The chat template that --template and --template-name choose, else the model's. QN_EINVAL: wrong usage. */
 qn_status qn_open_chat(const qn_options *o, const qn_opened *opened, qn_chat **out, qn_error *err);
 

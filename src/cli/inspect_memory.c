@@ -1,6 +1,8 @@
 /* The memory that running a model takes, part by part. SPDX-License-Identifier: MIT */
 #include "cli/inspect_memory.h"
 
+#include "cli/input.h"
+
 #include "cli/report.h"
 
 #include <string.h>
@@ -18,7 +20,7 @@ void qn_inspect_session_options(const qn_options *o, uint32_t n_ctx, qn_session_
     out->n_ctx = n_ctx;
     out->n_batch = (uint32_t)qn_options_int(o, QN_OPTION_ID_BATCH_SIZE);
     out->n_seqs = (uint32_t)qn_options_int(o, QN_OPTION_ID_N_SEQS);
-    out->kv_type = (qn_kv_type)qn_options_int(o, QN_OPTION_ID_KV_TYPE); /* choices stand in its order */
+    qn_input_kv_options(o, out);
 }
 
 static void add_part(void *ctx, const char *name, uint64_t bytes)

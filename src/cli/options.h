@@ -74,7 +74,12 @@ typedef enum qn_option_kind {
       "QUERN_BATCH_SIZE",                                                                                            \
       "tokens of one step at most")                                                                                  \
     X(KV_TYPE, "kv-type", 0, CHOICE, "f16|f32|bf16|q8|q4|mixed", "f16", 0, 0, QN_GENERATING | QN_VERB_INSPECT,       \
-      "session.kv_type", "QUERN_KV_TYPE", "numbers of the attention memory; mixed: f16 for 512 tokens, then q8")     \
+      "session.kv_type", "QUERN_KV_TYPE", "numbers of the attention memory; mixed: f16 first, then q8")              \
+    X(KV_MIXED_TOKENS, "kv-mixed-tokens", 0, INT, "N", "512", 1, 1 << 24, QN_GENERATING | QN_VERB_INSPECT,           \
+      "session.kv_mixed_tokens", "QUERN_KV_MIXED_TOKENS",                                                            \
+      "with --kv-type mixed: tokens at the beginning that are f16; a multiple of 32")                                \
+    X(KV_MIXED_REST, "kv-mixed-rest", 0, CHOICE, "q8|q4", "q8", 0, 0, QN_GENERATING | QN_VERB_INSPECT,               \
+      "session.kv_mixed_rest", "QUERN_KV_MIXED_REST", "with --kv-type mixed: what the tokens after those are")       \
     X(NO_MMAP, "no-mmap", 0, FLAG, NULL, NULL, 0, 0, QN_GENERATING | QN_VERB_INSPECT, "model.no_mmap",               \
       "QUERN_NO_MMAP", "read the model into memory instead of mapping its file")                                     \
     X(MLOCK, "mlock", 0, FLAG, NULL, NULL, 0, 0, QN_GENERATING, "model.mlock", "QUERN_MLOCK",                        \

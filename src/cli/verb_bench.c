@@ -141,7 +141,7 @@ static qn_status test_open(test *t, uint32_t n_threads, qn_error *err)
     s.n_seqs = n_seqs;
     s.n_threads = n_threads;
     s.profile = qn_options_flag(o, QN_OPTION_ID_PROFILE);
-    s.kv_type = (qn_kv_type)qn_options_int(o, QN_OPTION_ID_KV_TYPE); /* choices stand in its order */
+    qn_input_kv_options(o, &s);
     t->seqs = qn_zalloc_array(NULL, QN_INPUT_OWNER, n_seqs, sizeof(*t->seqs));
     t->items = qn_zalloc_array(NULL, QN_INPUT_OWNER, n_seqs, sizeof(*t->items));
     if (t->seqs == NULL || t->items == NULL) {

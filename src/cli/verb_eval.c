@@ -168,6 +168,7 @@ static qn_status open_session(const eval *e, qn_kv_type type, qn_session **sessi
     qn_session_options_init(&s);
     s.n_ctx = e->n_ctx;
     s.n_batch = e->n_batch;
+    qn_input_kv_options(e->options, &s);
     s.kv_type = type;
     QN_TRY(qn_session_open(e->opened.model, &s, session, err));
     return qn_seq_open(*session, seq, err);

@@ -2,6 +2,7 @@
  * would run it. SPDX-License-Identifier: MIT */
 #include "cli/cli.h"
 #include "cli/gguf_memory.h"
+#include "cli/input.h"
 #include "cli/inspect_check.h"
 #include "cli/inspect_memory.h"
 #include "cli/inspect_plan.h"
@@ -363,8 +364,11 @@ static int inspect_file(const qn_options *o, const char *path)
     if (in.n_ctx == 0) {
         in.n_ctx = qn_memory_trained_context(g);
     }
-    in.kv_type = (qn_kv_type)qn_options_int(o, QN_OPTION_ID_KV_TYPE);
-    qn_memory_estimate(g, in.n_ctx, in.kv_type, &in.need);
+    qn_session_options kv;
+    qn_session_options_init(&kv);
+    qn_input_kv_options(o, &kv);
+    in.kv_type = kv.kv_type;
+    qn_memory_estimate(g, in.n_ctx, &kv, &in.need);
     in.verdict = qn_inspect_check(path, g, o, in.n_ctx, &in.memory, &in.why);
     bool ok = true;
     if (qn_options_flag(o, QN_OPTION_ID_JSON)) {

@@ -92,6 +92,8 @@ struct qn_session {
 /* session_kv.c */
 #define QN_KV_LEAST UINT64_MAX /* as kv_asked: no more than a page of each group */
 qn_status qn_kv_type_check(qn_kv_type type, qn_error *err);
+/* Checks the options of keys and values and replaces each 0; page_tokens is settled. */
+qn_status qn_kv_settle_options(qn_session_options *o, qn_error *err);
 /* Plans the pages of the type and reserves kv_asked bytes of them, at most what all sequences need; 0: all that. The
  * layers of s->layout are set. On failure s->layout is that of the type, all else as it was. */
 qn_status qn_session_open_kv(qn_session *s, qn_kv_type type, uint32_t n_first, qn_error *err);

@@ -43,7 +43,7 @@ static qn_status settle_options(const qn_model *m, qn_session_options *o, qn_err
     o->n_logits = o->n_logits < most ? o->n_logits : (uint32_t)most;
     QN_TRY(in_range("n_threads", o->n_threads, qn_pool_threads(m->rt->pool), err));
     set_default(&o->n_threads, qn_pool_threads(m->rt->pool));
-    return qn_kv_type_check(o->kv_type, err);
+    return qn_kv_settle_options(o, err);
 }
 
 static qn_status compile(qn_session *s, qn_error *err)

@@ -12,17 +12,31 @@ qn_status qn_kv_type_check(qn_kv_type type, qn_error *err)
                : qn_fail(err, QN_EINVAL, "kv_type: %d is not known", (int)type);
 }
 
-static void apply_type(qn_kv_layout *l, qn_kv_type type, uint32_t n_first)
+qn_status qn_kv_settle_options(qn_session_options *o, qn_error *err)
 {
-    l->type = type == QN_KV_F32 ? QN_TYPE_F32 : type == QN_KV_BF16 ? QN_TYPE_BF16 : QN_TYPE_F16;
-    l->bits = type == QN_KV_Q4 ? 4 : type == QN_KV_Q8 || type == QN_KV_MIXED ? 8 : 0;
-    l->n_recent = type == QN_KV_Q4 ? Q4_RECENT_TOKENS : 0;
-    uint32_t n_plain = 0;
-    if (type == QN_KV_MIXED) {
-        n_plain = n_first != 0 ? n_first : MIXED_FIRST_TOKENS;
-    } else if (type == QN_KV_Q4) {
-        n_plain = Q4_FIRST_TOKENS;
+    QN_TRY(qn_kv_type_check(o->kv_type, err));
+    if (o->kv_mixed_tokens == 0) {
+        o->kv_mixed_tokens = (MIXED_FIRST_TOKENS + o->page_tokens - 1) / o->page_tokens * o->page_tokens;
     }
+    if (o->kv_mixed_tokens % o->page_tokens != 0) {
+        return qn_fail(err, QN_EINVAL, "kv_mixed_tokens: %u is not a multiple of a page's %u tokens",
+                       o->kv_mixed_tokens, o->page_tokens);
+    }
+    o->kv_mixed_rest = o->kv_mixed_rest == (qn_kv_type)0 ? QN_KV_Q8 : o->kv_mixed_rest;
+    return o->kv_mixed_rest == QN_KV_Q8 || o->kv_mixed_rest == QN_KV_Q4
+               ? QN_OK
+               : qn_fail(err, QN_EINVAL, "kv_mixed_rest: %d is neither Q8 nor Q4", (int)o->kv_mixed_rest);
+}
+
+/* n_first: of MIXED, as is rest. */
+static void apply_type(qn_kv_layout *l, qn_kv_type type, uint32_t n_first, qn_kv_type rest)
+{
+    bool is_mixed = type == QN_KV_MIXED;
+    qn_kv_type codes = is_mixed ? rest : type;
+    l->type = type == QN_KV_F32 ? QN_TYPE_F32 : type == QN_KV_BF16 ? QN_TYPE_BF16 : QN_TYPE_F16;
+    l->bits = codes == QN_KV_Q4 ? 4 : codes == QN_KV_Q8 ? 8 : 0;
+    l->n_recent = codes == QN_KV_Q4 ? Q4_RECENT_TOKENS : 0;
+    uint32_t n_plain = is_mixed ? n_first : type == QN_KV_Q4 ? Q4_FIRST_TOKENS : 0;
     l->n_plain = n_plain / l->page_tokens + (n_plain % l->page_tokens != 0);
 }
 
@@ -40,7 +54,7 @@ static uint64_t least_kv_bytes(const qn_kv_layout *layout)
 qn_status qn_session_open_kv(qn_session *s, qn_kv_type type, uint32_t n_first, qn_error *err)
 {
     qn_session_options *o = &s->opt;
-    apply_type(&s->layout, type, n_first);
+    apply_type(&s->layout, type, n_first != 0 ? n_first : o->kv_mixed_tokens, o->kv_mixed_rest);
     QN_TRY(qn_kv_layout_plan(&s->layout, err));
     uint64_t worst = qn_kv_worst_bytes(&s->layout, o->n_ctx, o->n_batch, o->n_seqs);
     if (worst == UINT64_MAX) {
@@ -100,7 +114,9 @@ qn_status qn_kv_set_type(qn_session *s, qn_kv_type type, uint32_t n_first, qn_er
     QN_TRY(qn_kv_type_check(type, err));
     for (uint32_t i = 0; i < s->opt.n_seqs; i++) {
         if (s->seqs[i].is_open && s->seqs[i].kv.length != 0) {
-            return qn_fail(err, QN_EINVAL, "a sequence of the session holds %u tokens", s->seqs[i].kv.length);
+            return qn_fail(err, QN_EINVAL,
+                           "a sequence of the session holds %u tokens: truncate it to 0 or close it first",
+                           s->seqs[i].kv.length);
         }
     }
     return qn_blame_ceiling(s->model->rt->budget, set_type(s, type, n_first, err), err);

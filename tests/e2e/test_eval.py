@@ -34,6 +34,37 @@ def test_batches_do_not_matter(quern, tiny_model, tmp_path):
         assert math.isclose(perplexity(quern, *args, "-b", batch)["perplexity"], want, rel_tol=1e-3)
 
 
+def test_two_types_side_by_side(quern, tiny_model, tmp_path):
+    text = tmp_path / "text.txt"
+    text.write_text("ab c a b " * 60)
+    args = ["-m", tiny_model, "-f", text, "-c", 128, "--chunks", 2]
+    plain = perplexity(quern, *args)
+    same = perplexity(quern, *args, "--kl-against", "f16")
+    assert same["perplexity"] == plain["perplexity"] and "against" not in plain
+    assert same["against"] == {"kv_type": "f16", "perplexity": plain["perplexity"], "loss": 0, "loss_error": 0,
+                               "kl": 0, "kl_error": 0, "kl_largest": 0, "same_best": 1}
+    for name in ("q8", "q4"):
+        alone, beside = perplexity(quern, *args, "--kv-type", name), perplexity(
+            quern, *args, "--kv-type", name, "--kl-against", "f16", "-b", 7)
+        base = beside["against"]
+        assert math.isclose(alone["perplexity"], beside["perplexity"], rel_tol=1e-3)
+        assert math.isclose(base["perplexity"], plain["perplexity"], rel_tol=1e-3)
+        assert math.isclose(beside["perplexity"] / base["perplexity"] - 1, base["loss"], abs_tol=1e-9)
+        assert 0 < base["kl"] <= base["kl_largest"] < 0.1 and base["kl_error"] > 0 and base["same_best"] <= 1
+    result = quern("eval", "perplexity", *args, "--kv-type", "q4", "--kl-against", "f16")
+    assert b"\nagainst f16: perplexity " in result.stdout and b"KL divergence" in result.stdout
+
+
+def test_first_tokens_of_mixed(quern, tiny_model, tmp_path):
+    text = tmp_path / "text.txt"
+    text.write_text("ab c a b " * 60)
+    args = ["-m", tiny_model, "-f", text, "-c", 128, "--chunks", 1, "--kv-type", "mixed", "--kl-against", "mixed"]
+    q8 = perplexity(quern, *args, "--kv-mixed-tokens", 32)
+    q4 = perplexity(quern, *args, "--kv-mixed-tokens", 32, "--kv-mixed-rest", "q4")
+    assert len({x["perplexity"] for x in (perplexity(quern, *args), q8, q4)}) == 3
+    assert_fails(quern("eval", "perplexity", *args, "--kv-mixed-tokens", 33), 1, "kv_mixed_tokens", "33", "32")
+
+
 def test_text_output(quern, tiny_model, tmp_path):
     text = tmp_path / "text.txt"
     text.write_text("c" * 40)

@@ -407,7 +407,8 @@ static void test_options(void **state)
     } bad[] = {
         {{.n_ctx = UINT32_MAX}, "n_ctx"},       {{.n_seqs = 5000}, "n_seqs"},       {{.n_batch = 70000}, "n_batch"},
         {{.page_tokens = 12}, "page_tokens"},   {{.page_tokens = 264}, "page_tokens"}, {{.n_threads = 3}, "n_threads"},
-        {{.kv_type = (qn_kv_type)7}, "kv_type"}, {{.n_batch = 8, .n_logits = 9}, "n_logits"},
+        {{.kv_type = (qn_kv_type)7}, "kv_type"}, {{.kv_mixed_tokens = 100}, "kv_mixed_tokens"},
+        {{.kv_mixed_rest = QN_KV_MIXED}, "kv_mixed_rest"}, {{.n_batch = 8, .n_logits = 9}, "n_logits"},
     };
     for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
         qn_session *s = NULL;
