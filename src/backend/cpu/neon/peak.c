@@ -7,6 +7,7 @@ uint64_t qn_peak_i8_neon(void)
 {
     int8x16_t a = vdupq_n_s8(3), b = vdupq_n_s8(2);
     int32x4_t sum[CHAINS];
+    QN_UNROLL
     for (int j = 0; j < CHAINS; j++) {
         sum[j] = vdupq_n_s32(0);
     }
@@ -23,6 +24,7 @@ uint64_t qn_peak_i8_neon(void)
 uint64_t qn_peak_f32_neon(void)
 {
     float32x4_t a = vdupq_n_f32(1.5F), b = vdupq_n_f32(0.5F), sum[CHAINS];
+    QN_UNROLL
     for (int j = 0; j < CHAINS; j++) {
         sum[j] = vdupq_n_f32(0.0F);
     }

@@ -7,6 +7,7 @@ uint64_t qn_peak_i8_neon_i8mm(void)
 {
     int8x16_t a = vdupq_n_s8(3), b = vdupq_n_s8(2);
     int32x4_t sum[CHAINS];
+    QN_UNROLL
     for (int j = 0; j < CHAINS; j++) {
         sum[j] = vdupq_n_s32(0);
     }
